@@ -1,0 +1,52 @@
+import type { IpRecord, RecordSpec, RecordState } from '#pkg/crd/ip-record.ts';
+
+/** `record` of a lost create is who holds the address now, where the ledger could tell. */
+export type CreateOutcome =
+  | { readonly taken: true; readonly record: IpRecord }
+  | { readonly taken: false; readonly record: IpRecord | null };
+
+/** `gone`: no such record any more. `changed`: it is not the one that was seen. Neither is ever repeated with a fresh version. */
+export type Refusal = 'gone' | 'changed';
+export type UpdateOutcome =
+  | { readonly done: true; readonly record: IpRecord }
+  | { readonly done: false; readonly because: Refusal };
+export type ReleaseOutcome = { readonly done: true } | { readonly done: false; readonly because: Refusal };
+
+export interface TakenAddress {
+  readonly value: bigint;
+  readonly state: RecordState;
+}
+
+export interface RecordQuery {
+  readonly pool?: string;
+  readonly node?: string;
+  readonly limit: number;
+  /** Name of the last record of the page before; records come in code-unit order of their names. */
+  readonly after?: string;
+}
+
+/**
+ * The ledger of addresses. Every answer is definite: a method either returns what happened or throws an IpamError,
+ * and after a throw the write may or may not have happened only where the error's reason is `agent-unavailable`.
+ * Once a promise resolved, the write survives a crash of the process and of the machine.
+ */
+export interface Ledger {
+  /** Rule 1: the name decides. Never waits for, and never overwrites, another record. */
+  create(spec: RecordSpec): Promise<CreateOutcome>;
+  /** Rule 3: `Retained` by the same kind/namespace/name, `Suspect` by anybody. Any other wish throws `internal` and changes nothing. */
+  takeOver(seen: IpRecord, next: RecordSpec): Promise<UpdateOutcome>;
+  /** A change of one's own record, conditional on what was seen. Address and domain never change; throws `internal` otherwise. */
+  amend(seen: IpRecord, next: RecordSpec): Promise<UpdateOutcome>;
+  /** Rule 2: deletes exactly the record that was seen, by uid and resourceVersion. */
+  release(seen: IpRecord): Promise<ReleaseOutcome>;
+  get(name: string): Promise<IpRecord | null>;
+  /** All records of one stable holder key (`holderKey`). */
+  byHolder(key: string): Promise<IpRecord[]>;
+  byNode(node: string): Promise<IpRecord[]>;
+  list(query: RecordQuery): Promise<IpRecord[]>;
+  /** What a pool's view is made of. */
+  takenOf(pool: string): Promise<TakenAddress[]>;
+  /** Calls `wake` some time after an address of the pool came back, perhaps more often; dispose to stop. */
+  watchFreed(pool: string, wake: () => void): Disposable;
+  close(): Promise<void>;
+}
