@@ -1,21 +1,31 @@
 /** How one request over the agent's socket ended. Each way is told apart, because each has another cure. */
 export type Exchange =
-  | { readonly kind: 'answer'; readonly text: string }
-  /** No socket file, or nobody listening behind it: an agent that is restarting. */
-  | { readonly kind: 'absent'; readonly why: 'missing' | 'refused' }
-  /** Connected, but no complete answer before the time was over. */
+  /**
+   * The line ended after at least one byte. A line that was cut (ECONNRESET, EPIPE while writing) after the first byte of
+   * an answer is this too: the lengths inside the answer tell whether it is whole.
+   */
+  | { readonly kind: 'answer'; readonly bytes: Uint8Array }
+  /**
+   * Not connected, nothing was sent: no socket file (ENOENT), nobody listening behind it (ECONNREFUSED),
+   * or the listener's queue is full (EAGAIN).
+   */
+  | { readonly kind: 'absent'; readonly why: 'missing' | 'refused' | 'busy' }
+  /** Connected, but no end of the stream before the time was over. */
   | { readonly kind: 'timeout' }
   /** Connected, and the line was cut without one byte of an answer. */
   | { readonly kind: 'dropped' }
-  /** More bytes than `limit`. */
+  /** More bytes than `limitBytes`. */
   | { readonly kind: 'oversized' }
+  /** Anything else, for example EACCES: the system's own words. */
   | { readonly kind: 'failed'; readonly why: string };
 
 export type StdinOutcome =
   | { readonly kind: 'text'; readonly text: string }
+  /** More bytes than `limitBytes`; the rest is not read. */
   | { readonly kind: 'oversized' }
   | { readonly kind: 'not-utf8' }
-  | { readonly kind: 'timeout' };
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'failed'; readonly why: string };
 
 export type SpoolOutcome =
   | { readonly kind: 'written' }
@@ -29,18 +39,28 @@ export type SpoolOutcome =
  * Nothing here throws; outcomes are values.
  */
 export interface PluginIo {
+  /** Undefined when unset; set but empty is `''`. */
   env(name: string): string | undefined;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a clock that never goes back; need not be whole. */
   nowMs(): number;
   sleep(ms: number): Promise<void>;
+  /** Lone surrogates become U+FFFD. */
+  encodeUtf8(text: string): Uint8Array;
+  /** Null when the bytes are not well-formed UTF-8. A byte order mark is kept as U+FEFF. */
+  decodeUtf8(bytes: Uint8Array): string | null;
   readStdin(limitBytes: number, timeoutMs: number): Promise<StdinOutcome>;
-  /** One connection: write all of `text`, read to the end of the stream. */
-  exchange(socketPath: string, text: string, limitBytes: number, timeoutMs: number): Promise<Exchange>;
   /**
-   * Creates `directory` (0700) where it is missing, refuses one that others may write, then creates `name` in it
-   * exclusively with mode 0600, writes, fsyncs file and directory. `maxFiles` bounds the directory.
+   * One connection: write all of `request`, read to the end of the stream. The writing side stays open until then (Node's
+   * HTTP server takes a half-close for a caller that went away).
+   */
+  exchange(socketPath: string, request: Uint8Array, limitBytes: number, timeoutMs: number): Promise<Exchange>;
+  /**
+   * Creates `directory` and its missing parents (0700), refuses one that is a symlink, belongs to somebody else or may be
+   * written by group or others. Then `name` appears in it (0600) with its whole content or not at all, and never replaces a
+   * file: write and fsync a dot file, link it to `name`, unlink it, fsync the directory.
+   * `full` when the directory holds `maxFiles` entries or more (an existing `name` is `exists` first).
    */
   spool(directory: string, name: string, text: string, maxFiles: number): Promise<SpoolOutcome>;
-  /** False when the other end is gone. */
+  /** Writes everything. False when the other end is gone. */
   writeStdout(text: string): boolean;
 }

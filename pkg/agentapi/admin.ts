@@ -62,7 +62,13 @@ export interface ExplainedPool {
 }
 
 export interface Finding {
-  readonly kind: 'duplicate-holder' | 'outside-pool' | 'unknown-pool' | 'vanished-netns' | 'poison-spool' | 'broken-pool-file';
+  readonly kind:
+    | 'duplicate-holder'
+    | 'outside-pool'
+    | 'unknown-pool'
+    | 'vanished-netns'
+    | 'poison-spool'
+    | 'broken-pool-file';
   readonly subject: string;
   readonly message: string;
 }

@@ -3,13 +3,15 @@ import type { Route } from '#pkg/pool/pool.ts';
 export const RECORD_STATES = ['Allocated', 'Retained', 'Suspect', 'Cooling', 'Quarantined'] as const;
 export type RecordState = (typeof RECORD_STATES)[number];
 
-export type HolderKind =
-  | 'Pod'
-  | 'VirtualMachineInstance'
-  | 'Container'
-  | 'IPAddressClaim'
-  | 'IPAllocation'
-  | 'Conflict';
+export const HOLDER_KINDS = [
+  'Pod',
+  'VirtualMachineInstance',
+  'Container',
+  'IPAddressClaim',
+  'IPAllocation',
+  'Conflict',
+] as const;
+export type HolderKind = (typeof HOLDER_KINDS)[number];
 
 export interface Holder {
   readonly kind: HolderKind;

@@ -10,7 +10,11 @@ export interface PoolRequest {
   readonly multusName: string | null;
   /** Position of this interface in the Multus selection, eth0 = 0; null when unknown. Places unnamed `ippools` items. */
   readonly interfaceIndex: number | null;
-  readonly cniConfig: { readonly ipv4: readonly string[]; readonly ipv6: readonly string[]; readonly cleanGateway: boolean };
+  readonly cniConfig: {
+    readonly ipv4: readonly string[];
+    readonly ipv6: readonly string[];
+    readonly cleanGateway: boolean;
+  };
 }
 
 export type Labels = Readonly<Record<string, string>>;

@@ -1,0 +1,132 @@
+import type { Logger } from 'pino';
+import type { CollectAnswer, ReleaseAnswer, ReleaseArgs } from '#pkg/agentapi/admin.ts';
+import type { AddArgs, AddResponse, BatchDelArgs, CallExtras, CheckArgs, DelArgs, GcArgs } from '#pkg/agentapi/wire.ts';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { Allocator } from './allocate/allocator.ts';
+import type { Call } from './call.ts';
+import { checkAttachment } from './check-attachment.ts';
+import { describeHolder } from './inspect/describe-holder.ts';
+import type { Inspector } from './inspect/inspector.ts';
+import type { NodeIndex } from './node-index.ts';
+import type { Attachment } from './release/attachment.ts';
+import { releaseGarbage } from './release/garbage.ts';
+import type { GiveBack } from './release/give-back.ts';
+import type { Released, Releaser } from './release/releaser.ts';
+
+export interface AgentParts {
+  readonly ledger: Ledger;
+  readonly index: NodeIndex;
+  readonly allocator: Allocator;
+  readonly releaser: Releaser;
+  readonly giveBack: GiveBack;
+  readonly inspector: Inspector;
+  readonly collect: (dryRun: boolean) => Promise<CollectAnswer>;
+  readonly log: Logger;
+}
+
+/** The node's daemon as its callers see it: one method a verb, each leaving one line in the log. */
+export class Agent {
+  readonly inspector: Inspector;
+  readonly #parts: AgentParts;
+  #isReady = false;
+
+  constructor(parts: AgentParts) {
+    this.#parts = parts;
+    this.inspector = parts.inspector;
+  }
+
+  becomeReady(): void {
+    this.#isReady = true;
+  }
+
+  throwIfNotReady(): void {
+    if (!this.#isReady) throw new IpamError('not-ready', 'the agent has not read its records yet');
+  }
+
+  async add(args: AddArgs, call: Call): Promise<AddResponse> {
+    this.throwIfNotReady();
+    this.#warn(args, args);
+    const answer = await this.#parts.allocator.add(args, call);
+    const addresses = answer.ips.filter(({ nic }) => nic === args.ifName).map(({ address }) => address);
+    this.#parts.log.info({ ...fieldsOf(args), addresses, ms: elapsedMs(call) }, 'ADD');
+    return answer;
+  }
+
+  async del(args: DelArgs): Promise<void> {
+    this.throwIfNotReady();
+    this.#warn(args, args);
+    this.#logReleased(args, await this.#parts.releaser.del(args), 'DEL');
+  }
+
+  async delContainer(args: BatchDelArgs): Promise<void> {
+    this.throwIfNotReady();
+    this.#logReleased(
+      { containerID: args.containerID, ifName: '*' },
+      await this.#parts.releaser.delContainer(args),
+      'DEL',
+    );
+  }
+
+  async check(args: CheckArgs): Promise<void> {
+    this.throwIfNotReady();
+    await checkAttachment(args, this.#parts.index, this.#parts.ledger);
+  }
+
+  async gc(args: GcArgs, call: Call): Promise<number> {
+    this.throwIfNotReady();
+    const released = await releaseGarbage(args, call, this.#parts.index, this.#parts.releaser);
+    for (const it of released) {
+      const { containerID = '', interface: ifName } = it.record.spec.holder;
+      this.#logReleased({ containerID, ifName }, [it], 'GC');
+    }
+    return released.filter(({ outcome }) => outcome === 'released' || outcome === 'cooling').length;
+  }
+
+  async collect(dryRun: boolean): Promise<CollectAnswer> {
+    this.throwIfNotReady();
+    return await this.#parts.collect(dryRun);
+  }
+
+  /** An operator's word: the record exactly as it was shown to the operator, or nothing. */
+  async release({ name, uid, resourceVersion }: ReleaseArgs): Promise<ReleaseAnswer> {
+    this.throwIfNotReady();
+    const { ledger, giveBack, log } = this.#parts;
+    const record = await ledger.get(name);
+    if (record === null) return { released: false, because: 'gone' };
+    if (record.uid !== uid || record.resourceVersion !== resourceVersion)
+      return { released: false, because: 'changed' };
+    const outcome = await giveBack.atOnce(record);
+    log.warn(
+      { address: record.spec.address, holder: describeHolder(record), outcome },
+      'address released by an operator',
+    );
+    return outcome === 'gone' || outcome === 'changed' ? { released: false, because: outcome } : { released: true };
+  }
+
+  recordsOfPod(namespace: string, name: string): IpRecord[] {
+    return this.#parts.index
+      .all()
+      .filter(
+        ({ spec }) => spec.state === 'Allocated' && spec.holder.namespace === namespace && spec.holder.name === name,
+      );
+  }
+
+  #warn(attachment: Attachment, { warnings = [] }: CallExtras): void {
+    for (const warning of warnings) this.#parts.log.warn({ ...fieldsOf(attachment), warning }, 'plugin warning');
+  }
+
+  #logReleased(attachment: Attachment, released: readonly Released[], verb: string): void {
+    const addresses = released.map(({ record, outcome }) => `${record.spec.address} ${outcome}`);
+    this.#parts.log.info({ ...fieldsOf(attachment), addresses }, verb);
+  }
+}
+
+function fieldsOf({ containerID, ifName }: Attachment): Attachment {
+  return { containerID, ifName };
+}
+
+function elapsedMs(call: Call): number {
+  return Math.round((performance.now() - call.arrivedAtMs) * 100) / 100;
+}

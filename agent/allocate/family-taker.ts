@@ -1,0 +1,134 @@
+import type { Holder, IpRecord } from '#pkg/crd/ip-record.ts';
+import { recordName } from '#pkg/crd/record-name.ts';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
+import { formatAddress } from '#pkg/ip/address.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import { type Call, throwIfAbandoned, timeLeftMs } from '../call.ts';
+import type { Slot } from '../gate.ts';
+import { describeHolder } from '../inspect/describe-holder.ts';
+import type { NodeIndex } from '../node-index.ts';
+import type { GiveBack } from '../release/give-back.ts';
+import type { ReachStep } from '../steps.ts';
+import { draftRecord } from './draft-record.ts';
+import { type Exhausted, exhaustedError } from './exhausted.ts';
+import type { FreedWaiters } from './freed-waiters.ts';
+import type { FamilyPlan } from './plan.ts';
+import type { PoolViews } from './pool-views.ts';
+import type { RequestedAddress } from './requested.ts';
+import { type Taking, takeAddress, takeRequested } from './take-address.ts';
+
+export interface FamilyTakerDeps {
+  readonly ledger: Ledger;
+  readonly index: NodeIndex;
+  readonly views: PoolViews;
+  readonly waiters: FreedWaiters;
+  readonly giveBack: GiveBack;
+  readonly exhaustedWaitMs: number;
+  readonly nowMs: () => number;
+  readonly reach: ReachStep;
+}
+
+export interface Want {
+  readonly holder: Holder;
+  readonly cleanGateway: boolean;
+  readonly call: Call;
+  readonly slot: Slot;
+}
+
+/** Takes one address of each family, or none: what a failing call took is given back. */
+export class FamilyTaker {
+  readonly #deps: FamilyTakerDeps;
+
+  constructor(deps: FamilyTakerDeps) {
+    this.#deps = deps;
+  }
+
+  async take(plans: readonly FamilyPlan[], want: Want): Promise<void> {
+    const taken: IpRecord[] = [];
+    try {
+      await this.#takeAll(plans, want, taken);
+    } catch (thrown) {
+      throw await this.#rollBack(taken, toIpamError(thrown));
+    }
+  }
+
+  /** Waits for an address where every eligible pool is full, as long as the call allows. */
+  async #takeAll(plans: readonly FamilyPlan[], want: Want, taken: IpRecord[]): Promise<void> {
+    const { nowMs, exhaustedWaitMs } = this.#deps;
+    const startedAtMs = nowMs();
+    let open = plans;
+    for (;;) {
+      const exhausted = await this.#takeEach(open, want, taken);
+      if (exhausted.length === 0) return;
+      const waitedMs = nowMs() - startedAtMs;
+      const waitMs = Math.min(exhaustedWaitMs - waitedMs, timeLeftMs(want.call, nowMs()));
+      const isWoken = waitMs > 0 && (await this.#waitForFreed(exhausted, waitMs, want));
+      throwIfAbandoned(want.call);
+      if (!isWoken) throw exhaustedError(want.holder.interface, exhausted, nowMs() - startedAtMs);
+      open = open.filter(({ family }) => exhausted.some((it) => it.family === family));
+    }
+  }
+
+  /** Families in parallel. A failure is thrown only after all have ended, so that everything taken is known. */
+  async #takeEach(plans: readonly FamilyPlan[], want: Want, taken: IpRecord[]): Promise<Exhausted[]> {
+    const outcomes = await Promise.allSettled(plans.map((plan) => this.#takeOne(plan, want)));
+    const exhausted: Exhausted[] = [];
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') continue;
+      if ('views' in outcome.value) {
+        exhausted.push(outcome.value);
+      } else {
+        taken.push(outcome.value);
+        this.#deps.index.put(outcome.value);
+      }
+    }
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    return exhausted;
+  }
+
+  async #takeOne(plan: FamilyPlan, want: Want): Promise<IpRecord | Exhausted> {
+    if (plan.requested !== null) return await this.#takeRequested(plan.requested, want);
+    const views = plan.pools.map((pool) => this.#deps.views.of(pool));
+    for (const view of views) {
+      const record = await takeAddress(view, this.#taking(view.pool, want));
+      if (record !== null) return record;
+    }
+    return { family: plan.family, views, objected: plan.objected };
+  }
+
+  async #takeRequested({ pool, value }: RequestedAddress, want: Want): Promise<IpRecord> {
+    const outcome = await takeRequested(this.#deps.views.of(pool), value, this.#taking(pool, want));
+    if (outcome.taken) return outcome.record;
+    const address = { family: pool.family, value };
+    const record = outcome.record ?? (await this.#deps.ledger.get(recordName(address, pool.domain)));
+    const by = record === null ? '' : ` by ${describeHolder(record)}`;
+    throw new IpamError('address-refused', `${formatAddress(address)} is asked for, but it is taken${by}`);
+  }
+
+  async #waitForFreed(exhausted: readonly Exhausted[], waitMs: number, { call, slot }: Want): Promise<boolean> {
+    const { views, waiters } = this.#deps;
+    const pools = exhausted.flatMap((it) => it.views.map((view) => view.pool));
+    const names = pools.map((pool) => pool.name);
+    const isWorthTrying = () => pools.some((pool) => views.of(pool).freeCount > 0n);
+    const wake = await slot.rest(() => waiters.wait(names, waitMs, call.signal, isWorthTrying));
+    return wake === 'woken';
+  }
+
+  #taking(pool: Pool, { call, holder, cleanGateway }: Want): Taking {
+    const { ledger, reach, nowMs } = this.#deps;
+    return { call, ledger, reach, nowMs, draft: (value) => draftRecord(pool, value, holder, cleanGateway) };
+  }
+
+  async #rollBack(taken: readonly IpRecord[], error: IpamError): Promise<IpamError> {
+    const stuck: string[] = [];
+    for (const record of taken) {
+      await this.#deps.giveBack.atOnce(record).catch((thrown: unknown) => {
+        stuck.push(`${record.spec.address} could not be given back: ${toIpamError(thrown).message}`);
+      });
+    }
+    if (stuck.length === 0) return error;
+    const details = [error.details, ...stuck].filter((line) => line !== '').join('\n');
+    return new IpamError(error.reason, error.message, { details, cause: error });
+  }
+}

@@ -1,0 +1,43 @@
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { PoolCatalog } from '../pool-catalog.ts';
+
+export type Wake = 'woken' | 'timeout' | 'too-many';
+
+/** Calls that wait for an address to come back. They hold no working slot, and a bounded number of them may wait. */
+export class FreedWaiters {
+  readonly #ledger: Ledger;
+  readonly #catalog: PoolCatalog;
+  readonly #most: number;
+  #waiting = 0;
+
+  constructor(ledger: Ledger, catalog: PoolCatalog, most: number) {
+    this.#ledger = ledger;
+    this.#catalog = catalog;
+    this.#most = most;
+  }
+
+  /** Watches before it looks: `isWorthTrying` runs after the watch stands, so nothing freed in between is missed. */
+  async wait(
+    pools: readonly string[],
+    waitMs: number,
+    signal: AbortSignal,
+    isWorthTrying: () => boolean,
+  ): Promise<Wake> {
+    if (this.#waiting >= this.#most) return 'too-many';
+    this.#waiting += 1;
+    const { promise, resolve } = Promise.withResolvers<Wake>();
+    const wake = () => resolve('woken');
+    using stack = new DisposableStack();
+    stack.defer(() => {
+      this.#waiting -= 1;
+    });
+    const timer = setTimeout(() => resolve('timeout'), waitMs);
+    stack.defer(() => clearTimeout(timer));
+    signal.addEventListener('abort', wake);
+    stack.defer(() => signal.removeEventListener('abort', wake));
+    for (const pool of pools) stack.use(this.#ledger.watchFreed(pool, wake));
+    stack.use(this.#catalog.onChange(wake));
+    if (isWorthTrying()) wake();
+    return await promise;
+  }
+}

@@ -1,0 +1,86 @@
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { Family } from '#pkg/ip/address.ts';
+import { describeSource } from '#pkg/pool/candidate-source.ts';
+import { type Candidate, findCandidates, type PoolCandidates } from '#pkg/pool/candidates.ts';
+import { explainObjections, type Objected, type ObjectionFacts, sortOut } from '#pkg/pool/objections.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import type { PoolRequest } from '#pkg/pool/request.ts';
+import type { CatalogSnapshot } from '../pool-catalog.ts';
+import { placeRequested, type RequestedAddress } from './requested.ts';
+
+export interface PlanOptions {
+  readonly enableIPv4: boolean;
+  readonly enableIPv6: boolean;
+  readonly enableSubnets: boolean;
+  /** The agent's own namespace: where a `multusName` without one belongs. */
+  readonly agentNamespace: string;
+}
+
+export interface FamilyPlan {
+  readonly family: Family;
+  /** In the order in which they are tried. */
+  readonly pools: readonly Pool[];
+  readonly objected: readonly Objected[];
+  readonly requested: RequestedAddress | null;
+}
+
+export interface Plan {
+  readonly source: string;
+  readonly families: readonly FamilyPlan[];
+  readonly cleanGateway: boolean;
+  readonly warnings: readonly string[];
+}
+
+/** Which pools will be tried for a call, family by family. Pure: throws the refusal the caller is told. */
+export function planAllocation(
+  request: PoolRequest,
+  requestedIPs: readonly string[],
+  snapshot: CatalogSnapshot,
+  options: PlanOptions,
+): Plan {
+  const surveyed = surveyPools(request, snapshot, options);
+  const families = surveyed.families.filter((it) => it.pools.length > 0 || it.objected.length > 0);
+  const requested = placeRequested(requestedIPs, families, snapshot);
+  for (const { family, pools, objected } of families) {
+    if (pools.length > 0) continue;
+    const message = `no pool may give ${request.interface} an IPv${family} address: all ${objected.length} candidates from ${surveyed.source} are objected to`;
+    throw new IpamError('no-eligible-pool', message, { details: explainObjections(objected) });
+  }
+  return {
+    ...surveyed,
+    families: families.map((it) => ({ ...it, requested: requested.get(it.family) ?? null })),
+  };
+}
+
+/** Candidates with their objections and their order, without a verdict: also what `explain` shows. */
+export function surveyPools(request: PoolRequest, snapshot: CatalogSnapshot, options: PlanOptions): Plan {
+  const candidates = findCandidates(request, [...snapshot.pools.values()], options);
+  if (candidates.kind === 'subnets') {
+    throw new IpamError(
+      'bad-config',
+      `${describeSource(candidates.source)} asks for a subnet; this agent serves pools only`,
+    );
+  }
+  return {
+    source: describeSource(candidates.source),
+    families: [
+      familyPlan(4, candidates, request, snapshot, options),
+      familyPlan(6, candidates, request, snapshot, options),
+    ],
+    cleanGateway: candidates.cleanGateway,
+    warnings: candidates.warnings,
+  };
+}
+
+function familyPlan(
+  family: Family,
+  candidates: PoolCandidates,
+  request: PoolRequest,
+  snapshot: CatalogSnapshot,
+  options: PlanOptions,
+): FamilyPlan {
+  const listed: readonly Candidate[] = family === 4 ? candidates.v4 : candidates.v6;
+  const facts: ObjectionFacts = { family, reserved: snapshot.reserved[family], agentNamespace: options.agentNamespace };
+  const { eligible, objected } = sortOut(listed, request, facts);
+  return { family, pools: eligible.map(({ pool }) => pool), objected, requested: null };
+}

@@ -1,0 +1,107 @@
+import { FreeSpace } from '#pkg/ip/free-space.ts';
+import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import type { TakenAddress } from '#pkg/ledger/ledger.ts';
+import { chooseAfterConflict, chooseNext, startCursor } from '#pkg/pool/choose.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+
+/**
+ * Which addresses of a pool look free from this node. Allowed to be wrong in both directions: the create decides.
+ * An address handed out by `pick` is out of the view until it is kept, lost or put back.
+ */
+export class PoolView {
+  readonly pool: Pool;
+  /** The pool's addresses less the reserved ones: all that could ever be handed out. */
+  readonly usable: IntervalSet;
+  readonly #load: () => Promise<readonly TakenAddress[]>;
+  readonly #picked = new Set<bigint>();
+  #free: FreeSpace;
+  #cursor: bigint;
+  #loading: Promise<void> | null = null;
+  #isLoaded = false;
+  /** Own writes that end while a load is under way: the load may have read before them. */
+  #since: { value: bigint; free: boolean }[] = [];
+
+  constructor(pool: Pool, reserved: IntervalSet, node: string, load: () => Promise<readonly TakenAddress[]>) {
+    this.pool = pool;
+    this.usable = pool.addresses.subtract(reserved);
+    this.#free = new FreeSpace(this.usable);
+    this.#load = load;
+    this.#cursor = startCursor(node, pool);
+  }
+
+  get freeCount(): bigint {
+    return this.#free.size;
+  }
+
+  get usedCount(): bigint {
+    return this.usable.size - this.#free.size;
+  }
+
+  async ready(): Promise<void> {
+    if (!this.#isLoaded) await this.reload();
+  }
+
+  /** Reads what is taken, once for all who ask meanwhile. */
+  reload(): Promise<void> {
+    this.#loading ??= this.#reload().finally(() => {
+      this.#loading = null;
+    });
+    return this.#loading;
+  }
+
+  /** Next-fit. After a lost create the search goes on far from the neighbour's block. */
+  pick(isAfterConflict: boolean): bigint | null {
+    const choice = isAfterConflict ? chooseAfterConflict(this.#free) : chooseNext(this.#free, this.#cursor);
+    if (choice === null) return null;
+    this.#hold(choice.value);
+    this.#cursor = choice.cursor;
+    return choice.value;
+  }
+
+  /** Takes out one given address, even one that looks taken: only the ledger can refuse it. */
+  pickExactly(value: bigint): void {
+    this.#hold(value);
+  }
+
+  /** The picked address is ours or somebody else's now: either way not free. */
+  settle(value: bigint): void {
+    this.#picked.delete(value);
+    this.#noteTaken(value);
+  }
+
+  /** The picked address was not written after all. */
+  putBack(value: bigint): void {
+    this.#picked.delete(value);
+    this.markFree(value);
+  }
+
+  markFree(value: bigint): void {
+    if (this.#loading !== null) this.#since.push({ value, free: true });
+    if (this.usable.contains(value) && !this.#picked.has(value)) this.#free.give(value);
+  }
+
+  #hold(value: bigint): void {
+    this.#picked.add(value);
+    this.#free.take(value);
+  }
+
+  #noteTaken(value: bigint): void {
+    if (this.#loading !== null) this.#since.push({ value, free: false });
+    this.#free.take(value);
+  }
+
+  async #reload(): Promise<void> {
+    this.#since = [];
+    const taken = await this.#load();
+    const free = new FreeSpace(
+      this.usable.subtract(IntervalSet.of(taken.map(({ value }) => ({ first: value, last: value })))),
+    );
+    for (const value of this.#picked) free.take(value);
+    for (const change of this.#since) {
+      if (!change.free) free.take(change.value);
+      else if (this.usable.contains(change.value) && !this.#picked.has(change.value)) free.give(change.value);
+    }
+    this.#free = free;
+    this.#isLoaded = true;
+  }
+}

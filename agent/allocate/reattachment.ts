@@ -1,0 +1,82 @@
+import type { Holder, IpRecord } from '#pkg/crd/ip-record.ts';
+import { recordFamily } from '#pkg/crd/record-family.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { HolderFacts } from '../holder-source.ts';
+import type { NodeIndex } from '../node-index.ts';
+import type { GiveBack } from '../release/give-back.ts';
+
+export interface ReattachmentDeps {
+  readonly ledger: Ledger;
+  readonly index: NodeIndex;
+  readonly giveBack: GiveBack;
+}
+
+type Asking = HolderFacts['holder'];
+
+/** A repeated ADD: finds what the holder already has and makes it this container's. */
+export class Reattachment {
+  readonly #deps: ReattachmentDeps;
+
+  constructor(deps: ReattachmentDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * The holder's own Allocated records, one per family, each confirmed by the ledger. With a release still pending
+   * the record is changed, so that the release's preconditions can no longer hit it (rule 8).
+   */
+  async reattach(asking: Asking, isReleasePending: boolean): Promise<IpRecord[]> {
+    const mine = this.#deps.index.ofHolderUid(asking.uid).filter((record) => isHeldBy(record, asking));
+    const kept: IpRecord[] = [];
+    for (const record of mine.toSorted((a, b) => Number(isOf(b, asking)) - Number(isOf(a, asking)))) {
+      if (kept.some((it) => recordFamily(it) === recordFamily(record))) await this.#deps.giveBack.atOnce(record);
+      else kept.push(...(await this.#confirm(record, asking, isReleasePending)));
+    }
+    return kept;
+  }
+
+  async #confirm(seen: IpRecord, asking: Asking, isReleasePending: boolean): Promise<IpRecord[]> {
+    const { ledger, index } = this.#deps;
+    const stored = await ledger.get(seen.name);
+    if (stored === null || stored.uid !== seen.uid || !isHeldBy(stored, asking)) {
+      index.drop(seen.name);
+      return [];
+    }
+    if (!isReleasePending && isSameAttachment(stored.spec.holder, asking)) {
+      index.put(stored);
+      return [stored];
+    }
+    const holder: Holder = { ...asking, attach: stored.spec.holder.attach + 1 };
+    const outcome = await ledger.amend(stored, { ...stored.spec, holder });
+    index.drop(seen.name);
+    if (!outcome.done) return [];
+    index.put(outcome.record);
+    return [outcome.record];
+  }
+}
+
+function isHeldBy({ spec }: IpRecord, asking: Asking): boolean {
+  const { kind, namespace, name, uid, interface: nic } = spec.holder;
+  return (
+    spec.state === 'Allocated' &&
+    kind === asking.kind &&
+    namespace === asking.namespace &&
+    name === asking.name &&
+    uid === asking.uid &&
+    nic === asking.interface
+  );
+}
+
+function isOf({ spec }: IpRecord, asking: Asking): boolean {
+  return spec.holder.containerID === asking.containerID;
+}
+
+function isSameAttachment(holder: Holder, asking: Asking): boolean {
+  return (
+    holder.containerID === asking.containerID &&
+    holder.netns === asking.netns &&
+    holder.bootID === asking.bootID &&
+    holder.network === asking.network &&
+    holder.node === asking.node
+  );
+}

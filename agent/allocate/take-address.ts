@@ -1,0 +1,84 @@
+import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
+import { type Call, throwIfAbandoned, timeLeftMs } from '../call.ts';
+import type { ReachStep } from '../steps.ts';
+import type { PoolView } from './pool-view.ts';
+
+export interface Taking {
+  readonly call: Call;
+  readonly ledger: Ledger;
+  readonly reach: ReachStep;
+  readonly nowMs: () => number;
+  /** The record to write for one address of the view's pool. */
+  readonly draft: (value: bigint) => RecordSpec;
+}
+
+/** Takes one address of a pool: the write decides, the view only guesses. Null when nothing is free, by a fresh read. */
+export async function takeAddress(view: PoolView, taking: Taking): Promise<IpRecord | null> {
+  await view.ready();
+  const lost: bigint[] = [];
+  let sawEmpty = false;
+  try {
+    for (;;) {
+      throwIfOver(taking);
+      const value = view.pick(lost.length > 0);
+      if (value === null) {
+        if (sawEmpty) return null;
+        sawEmpty = true;
+        await view.reload();
+        continue;
+      }
+      taking.reach('address-chosen');
+      const outcome = await create(view, value, taking);
+      if (outcome.taken) return outcome.record;
+      // Still held, so that no reload offers it to this call again: a record of another pool may own the name.
+      lost.push(value);
+      await view.reload();
+    }
+  } finally {
+    for (const value of lost) view.settle(value);
+  }
+}
+
+/** Takes one address that somebody asked for; a lost create says who holds it, where the ledger could tell. */
+export async function takeRequested(view: PoolView, value: bigint, taking: Taking): Promise<CreateOutcome> {
+  throwIfOver(taking);
+  view.pickExactly(value);
+  const outcome = await create(view, value, taking);
+  if (!outcome.taken) view.settle(value);
+  return outcome;
+}
+
+/** Creates the record of a picked address. After a lost create the address stays picked. */
+async function create(view: PoolView, value: bigint, taking: Taking): Promise<CreateOutcome> {
+  const spec = taking.draft(value);
+  const outcome = await taking.ledger.create(spec).catch((thrown: unknown) => {
+    view.putBack(value);
+    throw thrown;
+  });
+  const record = outcome.taken || isOurs(outcome.record, spec) ? outcome.record : null;
+  if (record === null) return outcome;
+  taking.reach('record-created');
+  view.settle(value);
+  return { taken: true, record };
+}
+
+function isOurs(record: IpRecord | null, spec: RecordSpec): boolean {
+  if (record === null || record.spec.state !== 'Allocated') return false;
+  const { holder } = record.spec;
+  return (
+    holder.kind === spec.holder.kind &&
+    holder.namespace === spec.holder.namespace &&
+    holder.name === spec.holder.name &&
+    holder.uid === spec.holder.uid &&
+    holder.interface === spec.holder.interface
+  );
+}
+
+function throwIfOver({ call, nowMs }: Taking): void {
+  throwIfAbandoned(call);
+  if (timeLeftMs(call, nowMs()) === 0) {
+    throw new IpamError('agent-unavailable', 'the time for this call was over before an address was taken');
+  }
+}

@@ -1,0 +1,44 @@
+import type { CheckArgs } from '#pkg/agentapi/wire.ts';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { formatAddress } from '#pkg/ip/address.ts';
+import { parseAddressWithPrefix } from '#pkg/ip/cidr.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { NodeIndex } from './node-index.ts';
+
+/** CHECK: the records exist, are this container's, and say what prevResult says. */
+export async function checkAttachment(args: CheckArgs, index: NodeIndex, ledger: Ledger): Promise<void> {
+  const seen = index.ofContainer(args.containerID, args.ifName);
+  const stored = await Promise.all(seen.map(({ name }) => ledger.get(name)));
+  const problem = findDifference(args, stored.filter((it) => it !== null && isOf(it, args)) as IpRecord[]);
+  if (problem !== null) throw new IpamError('check-failed', problem);
+}
+
+/** Pure: the first difference between the records of an attachment and what prevResult shows, or null. */
+export function findDifference(args: CheckArgs, records: readonly IpRecord[]): string | null {
+  const who = `${args.ifName} of container ${args.containerID}`;
+  if (records.length === 0) return `no address is recorded for ${who}`;
+  const shown = new Map(args.ips.map((ip) => [canonical(ip.address), ip]));
+  for (const { spec } of records) {
+    const text = `${spec.address}/${spec.prefix}`;
+    const ip = shown.get(text);
+    if (ip === undefined)
+      return `${who} holds ${text}, but prevResult shows ${[...shown.keys()].join(', ') || 'no address'}`;
+    const gateway = spec.gateway ?? null;
+    if (ip.gateway !== undefined && canonical(ip.gateway) !== gateway) {
+      return `the gateway recorded for ${text} is ${gateway ?? 'none'}, but prevResult shows ${ip.gateway}`;
+    }
+    shown.delete(text);
+  }
+  const [extra] = shown.keys();
+  return extra === undefined ? null : `prevResult shows ${extra} on ${who}, but it is not recorded`;
+}
+
+function isOf({ spec }: IpRecord, { containerID, ifName }: CheckArgs): boolean {
+  return spec.state === 'Allocated' && spec.holder.containerID === containerID && spec.holder.interface === ifName;
+}
+
+function canonical(text: string): string {
+  const { address, prefix } = parseAddressWithPrefix(text);
+  return prefix === null ? formatAddress(address) : `${formatAddress(address)}/${prefix}`;
+}

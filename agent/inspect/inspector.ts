@@ -1,0 +1,146 @@
+import type { CheckAnswer, ExplainAnswer, PoolsAnswer, RecordsAnswer, WhoAnswer } from '#pkg/agentapi/admin.ts';
+import type { AddArgs } from '#pkg/agentapi/wire.ts';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { recordName } from '#pkg/crd/record-name.ts';
+import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
+import { formatCidr } from '#pkg/ip/cidr.ts';
+import type { Ledger, RecordQuery } from '#pkg/ledger/ledger.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import { type PlanOptions, planAllocation, surveyPools } from '../allocate/plan.ts';
+import type { PoolView } from '../allocate/pool-view.ts';
+import type { PoolViews } from '../allocate/pool-views.ts';
+import type { HolderSource } from '../holder-source.ts';
+import type { PoolCatalog } from '../pool-catalog.ts';
+import type { Spool } from '../release/spool.ts';
+import { findRecordProblems } from './record-problems.ts';
+
+export interface InspectorDeps {
+  readonly ledger: Ledger;
+  readonly catalog: PoolCatalog;
+  readonly views: PoolViews;
+  readonly holders: HolderSource;
+  readonly spool: Spool;
+  readonly options: PlanOptions;
+}
+
+const PAGE = 500;
+
+/** Answers an operator's questions. Reads the ledger, changes nothing. */
+export class Inspector {
+  readonly #deps: InspectorDeps;
+
+  constructor(deps: InspectorDeps) {
+    this.#deps = deps;
+  }
+
+  async pools(): Promise<PoolsAnswer> {
+    const { pools, problems } = this.#deps.catalog.current();
+    const summaries = await Promise.all(
+      [...pools.values()].map(async (pool) => summarize(await this.#freshView(pool))),
+    );
+    return { pools: summaries, problems };
+  }
+
+  async records(query: Partial<RecordQuery>): Promise<RecordsAnswer> {
+    const limit = Math.min(query.limit ?? PAGE, PAGE);
+    const records = await this.#deps.ledger.list({ ...query, limit });
+    const last = records.length === limit ? records.at(-1) : undefined;
+    return last === undefined ? { records } : { records, next: last.name };
+  }
+
+  async who(text: string, domain: string | undefined): Promise<WhoAnswer> {
+    const address = parseAddress(text);
+    const { pools, reservedIps } = this.#deps.catalog.current();
+    const domains =
+      domain === undefined ? new Set(['default', ...[...pools.values()].map((pool) => pool.domain)]) : [domain];
+    const records = await Promise.all([...domains].map((it) => this.#deps.ledger.get(recordName(address, it))));
+    const containing = [...pools.values()].filter(
+      (it) => it.family === address.family && it.addresses.contains(address.value),
+    );
+    return {
+      address: formatAddress(address),
+      records: records.filter((it) => it !== null),
+      pools: containing.map((pool) => pool.name),
+      reservedBy: reservedIps
+        .filter((it) => it.family === address.family && it.addresses.contains(address.value))
+        .map((it) => it.name),
+    };
+  }
+
+  async explain(args: AddArgs): Promise<ExplainAnswer> {
+    const { catalog, holders, options } = this.#deps;
+    const { request } = await holders.resolve(args);
+    const survey = surveyPools(request, catalog.current(), options);
+    if (args.requestedIPs !== undefined) planAllocation(request, args.requestedIPs, catalog.current(), options);
+    const explained = survey.families.map(async ({ family, pools, objected }) => {
+      const tried = pools.map(async (pool, at) => ({
+        ...(await this.#numbers(pool)),
+        family,
+        place: at + 1,
+        objection: null,
+      }));
+      const barred = objected.map(async ({ pool, objection }) => ({
+        ...(await this.#numbers(pool)),
+        family,
+        place: null,
+        objection: objection.text,
+      }));
+      return await Promise.all([...tried, ...barred]);
+    });
+    return { source: survey.source, pools: (await Promise.all(explained)).flat() };
+  }
+
+  async check(): Promise<CheckAnswer> {
+    const { catalog, spool } = this.#deps;
+    const records = await this.#allRecords();
+    const findings = await findRecordProblems(records, catalog.current());
+    for (const file of await spool.poison()) {
+      findings.push({
+        kind: 'poison-spool',
+        subject: file,
+        message: 'a spooled DEL that cannot be read was set aside',
+      });
+    }
+    for (const problem of catalog.current().problems) {
+      findings.push({ kind: 'broken-pool-file', subject: problem.split(':', 1)[0] ?? problem, message: problem });
+    }
+    return { recordsChecked: records.length, findings };
+  }
+
+  async #allRecords(): Promise<IpRecord[]> {
+    const all: IpRecord[] = [];
+    let after: string | undefined;
+    do {
+      const page = await this.records(after === undefined ? {} : { after });
+      all.push(...page.records);
+      after = page.next;
+    } while (after !== undefined);
+    return all;
+  }
+
+  async #numbers(pool: Pool): Promise<{ name: string; used: string; total: string }> {
+    const view = await this.#freshView(pool);
+    return { name: pool.name, used: String(view.usedCount), total: String(view.usable.size) };
+  }
+
+  async #freshView(pool: Pool): Promise<PoolView> {
+    const view = this.#deps.views.of(pool);
+    await view.reload();
+    return view;
+  }
+}
+
+function summarize({ pool, usable, usedCount, freeCount }: PoolView): PoolsAnswer['pools'][number] {
+  return {
+    name: pool.name,
+    family: pool.family,
+    subnet: formatCidr(pool.subnet),
+    domain: pool.domain,
+    total: String(pool.addresses.size),
+    used: String(usedCount),
+    free: String(freeCount),
+    reserved: String(pool.addresses.size - usable.size),
+    isDefault: pool.isDefault,
+    isDisabled: pool.isDisabled,
+  };
+}

@@ -1,0 +1,80 @@
+import type { BatchDelArgs, DelArgs } from '#pkg/agentapi/wire.ts';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import type { KeyedQueue } from '../keyed-queue.ts';
+import type { NodeIndex } from '../node-index.ts';
+import type { ReachStep } from '../steps.ts';
+import { type Attachment, attachmentKey } from './attachment.ts';
+import type { GiveBack, GivenBack } from './give-back.ts';
+import type { Spool } from './spool.ts';
+
+export interface ReleaserDeps {
+  readonly index: NodeIndex;
+  readonly giveBack: GiveBack;
+  readonly spool: Spool;
+  readonly queue: KeyedQueue;
+  readonly reach: ReachStep;
+}
+
+export interface Released {
+  readonly record: IpRecord;
+  readonly outcome: GivenBack;
+}
+
+/** DEL: by container and interface alone, whatever became of pod and namespace. Nothing there is success. */
+export class Releaser {
+  readonly #deps: ReleaserDeps;
+
+  constructor(deps: ReleaserDeps) {
+    this.#deps = deps;
+  }
+
+  async del(args: DelArgs): Promise<Released[]> {
+    this.#deps.reach('del-received');
+    return await this.#deps.queue.run([attachmentKey(args)], () => this.#releaseAll(args));
+  }
+
+  /** Every interface of a container at once, as Spiderpool's plugin asks after a conflict. */
+  async delContainer({ containerID }: BatchDelArgs): Promise<Released[]> {
+    const names = new Set(this.#deps.index.ofContainer(containerID).map(({ spec }) => spec.holder.interface));
+    const released = await Promise.all(
+      [...names].map((ifName) =>
+        this.#deps.queue.run([attachmentKey({ containerID, ifName })], () => this.#releaseAll({ containerID, ifName })),
+      ),
+    );
+    return released.flat();
+  }
+
+  /** A DEL that the plugin spooled. Read inside the queue: an ADD before us may have consumed it. */
+  async delSpooled(name: string, attachment: Attachment): Promise<Released[] | null> {
+    return await this.#deps.queue.run([attachmentKey(attachment)], async () => {
+      const entry = await this.#deps.spool.read(name);
+      if (entry.kind !== 'del') return null;
+      const released = await this.#releaseAll(entry.args);
+      this.#deps.reach('spool-entry-applied');
+      await this.#deps.spool.remove(entry.args);
+      return released;
+    });
+  }
+
+  /**
+   * One record that was judged unused at `judgedAtMs`. An ADD that was answered with it since then, even without
+   * changing it, has refreshed the index: then the judgement is void (rule 8).
+   */
+  async releaseJudged(seen: IpRecord, judgedAtMs: number): Promise<GivenBack> {
+    const { index, queue, giveBack } = this.#deps;
+    const { containerID = '', interface: ifName } = seen.spec.holder;
+    return await queue.run([attachmentKey({ containerID, ifName })], async () => {
+      const writtenAtMs = index.writtenAtMs(seen.name);
+      if (writtenAtMs === null) return 'gone';
+      return writtenAtMs < judgedAtMs ? await giveBack.afterUse(seen) : 'changed';
+    });
+  }
+
+  async #releaseAll({ containerID, ifName }: Attachment): Promise<Released[]> {
+    const released: Released[] = [];
+    for (const record of this.#deps.index.ofContainer(containerID, ifName)) {
+      released.push({ record, outcome: await this.#deps.giveBack.afterUse(record) });
+    }
+    return released;
+  }
+}

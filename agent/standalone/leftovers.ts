@@ -1,0 +1,45 @@
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import type { NetnsLook } from '../netns-look.ts';
+
+export interface Evidence {
+  readonly nowMs: number;
+  readonly bootID: string;
+  readonly bootedAgentAtMs: number;
+  /** When this record's namespace was first seen gone, without having been seen since; null when it is there. */
+  readonly goneSinceMs: number | null;
+  readonly look: NetnsLook;
+}
+
+export interface Patience {
+  readonly netnsGoneMs: number;
+  readonly earlierBootMs: number;
+}
+
+export type Verdict = { readonly free: boolean; readonly because: string };
+
+/** Rule 6 without Kubernetes: what DEL never reported is freed on proof only. Null: in use, nothing to say. */
+export function judgeLeftover({ spec }: IpRecord, evidence: Evidence, patience: Patience, now: Date): Verdict | null {
+  if (spec.state === 'Cooling' || spec.state === 'Quarantined') return judgeResting(spec.until, now);
+  if (spec.state !== 'Allocated') return null;
+  const { bootID } = spec.holder;
+  if (bootID !== undefined && bootID !== evidence.bootID) {
+    const waitedMs = evidence.nowMs - evidence.bootedAgentAtMs;
+    return verdict(waitedMs, patience.earlierBootMs, 'the machine was restarted and the container did not come back');
+  }
+  if (evidence.look !== 'gone' || evidence.goneSinceMs === null) return null;
+  return verdict(
+    evidence.nowMs - evidence.goneSinceMs,
+    patience.netnsGoneMs,
+    `its network namespace ${spec.holder.netns} is gone`,
+  );
+}
+
+function judgeResting(until: string | undefined, now: Date): Verdict {
+  const isOver = until === undefined || Date.parse(until) <= now.getTime();
+  return { free: isOver, because: isOver ? 'its rest is over' : `it rests until ${until}` };
+}
+
+function verdict(waitedMs: number, neededMs: number, fact: string): Verdict {
+  if (waitedMs >= neededMs) return { free: true, because: fact };
+  return { free: false, because: `${fact}; looked at again in ${Math.ceil((neededMs - waitedMs) / 1000)} s` };
+}

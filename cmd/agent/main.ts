@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { startStandaloneAgent } from '#agent/standalone/standalone-agent.ts';
+import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import { createLogger, LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
+
+interface Flags {
+  readonly standalone: boolean;
+  readonly pools: string;
+  readonly data: string;
+  readonly socket: string;
+  readonly spool: string;
+  readonly node: string;
+  readonly exhaustedWait: number;
+  readonly collectAfter: number;
+  readonly logLevel: LogLevel;
+}
+
+const program = new Command('ipledger-agent')
+  .description(
+    'The node daemon of ipledger: answers the CNI plugin on a Unix socket and keeps the ledger of addresses.',
+  )
+  .option('--standalone', 'run without Kubernetes: pools from files, ledger in SQLite', false)
+  .option(
+    '--pools <dir>',
+    'directory of SpiderIPPool and SpiderReservedIP files (YAML), reloaded on change',
+    '/etc/ipledger/pools',
+  )
+  .option('--data <dir>', 'directory of the ledger; one agent per directory', '/var/lib/ipledger')
+  .option('--socket <path>', 'Unix socket to serve', '/var/run/spidernet/spiderpool.sock')
+  .option('--spool <dir>', 'where the plugin leaves DELs while no agent listens', '/var/lib/ipledger/spool')
+  .option('--node <name>', 'name of this node in the records', hostname())
+  .option('--exhausted-wait <seconds>', 'how long an ADD waits for an address of a full pool', parseSeconds, 10)
+  .option(
+    '--collect-after <seconds>',
+    'how long a network namespace must be gone before its address is freed',
+    parseSeconds,
+    60,
+  )
+  .addOption(
+    new Option('--log-level <level>', 'least severe level that is logged').choices(LOG_LEVELS).default('info'),
+  );
+
+await main(program.parse().opts<Flags>());
+
+async function main(flags: Flags): Promise<void> {
+  if (!flags.standalone) program.error('only --standalone is available in this version');
+  const log = createLogger('ipledger-agent', flags.logLevel);
+  try {
+    const config = {
+      poolsDirectory: flags.pools,
+      dataDirectory: flags.data,
+      spoolDirectory: flags.spool,
+      socketPath: flags.socket,
+      node: flags.node,
+      bootID: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+      exhaustedWaitMs: flags.exhaustedWait * 1000,
+      collectAfterMs: flags.collectAfter * 1000,
+    };
+    const agent = await startStandaloneAgent(config, log, () => {});
+    const signal = await nextSignal();
+    log.info({ signal }, 'agent stops');
+    await agent[Symbol.asyncDispose]();
+  } catch (thrown) {
+    const { reason, message, details } = toIpamError(thrown);
+    log.fatal({ reason, details, ...(reason === 'internal' ? { err: thrown } : {}) }, message);
+    process.exitCode = 1;
+  }
+}
+
+function nextSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
+  });
+}
+
+function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (Number.isFinite(seconds) && seconds >= 0 && seconds <= 3600) return seconds;
+  throw new InvalidArgumentError('expected a number of seconds from 0 to 3600');
+}

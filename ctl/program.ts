@@ -1,0 +1,95 @@
+import { Command, Option } from 'commander';
+import { check } from './check.ts';
+import { type ExplainOptions, explain } from './explain.ts';
+import { gc } from './gc.ts';
+import { list } from './list.ts';
+import { pools } from './pools.ts';
+import { type ReleaseOptions, release } from './release.ts';
+import type { ExitCode, Session } from './session.ts';
+import type { Terminal } from './terminal.ts';
+import { who } from './who.ts';
+
+export interface GlobalOptions {
+  readonly socket: string;
+  readonly output: Session['output'];
+}
+
+/** A command's work, to be run once the session it needs is open. */
+type Act = (work: (session: Session) => Promise<ExitCode>) => Promise<void>;
+
+const EXIT_CODES = `
+Exit codes: 0 done, or the answer is yes; 1 the answer is no (findings, nobody holds it, not released);
+2 no answer (wrong usage, agent not running, permission denied).
+Which agent: --socket, else the environment's IPLEDGER_SOCKET, else the default shown above.`;
+
+export function buildProgram(defaultSocket: string, terminal: Terminal, act: Act): Command {
+  const program = new Command('ipledgerctl')
+    .description('Asks the ipledger agent of this host who holds which address, and why.')
+    .addOption(new Option('--socket <path>', "the agent's socket").default(defaultSocket))
+    .addOption(new Option('-o, --output <format>', 'how answers are printed').choices(['text', 'json']).default('text'))
+    .exitOverride()
+    .configureOutput({ writeOut: terminal.write, writeErr: terminal.complain })
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', EXIT_CODES);
+  addQuestions(program, act);
+  addExplain(program, act);
+  addDeeds(program, act);
+  return program;
+}
+
+function addQuestions(program: Command, act: Act): void {
+  program
+    .command('pools')
+    .description('the pools: used, total, free')
+    .action(() => act(pools));
+  program
+    .command('list')
+    .description('the records: one line per address in use')
+    .option('--pool <name>', 'only the records of this pool')
+    .option('--node <name>', 'only the records of this node')
+    .action((query) => act((session) => list(session, query)));
+  program
+    .command('who')
+    .description('who holds an address; exit code 1 if nobody does')
+    .argument('<address>', 'IPv4 or IPv6, without prefix length')
+    .option('--domain <name>', 'look in this domain only')
+    .action((address, options) => act((session) => who(session, address, options)));
+  program
+    .command('check')
+    .description('look for what should not be; exit code 1 if something is found')
+    .action(() => act(check));
+}
+
+function addExplain(program: Command, act: Act): void {
+  const repeatable = (flags: string, text: string) =>
+    new Option(flags, `${text}; may be repeated`).default([], 'none').argParser(append);
+  program
+    .command('explain')
+    .description('which pools an ADD would try, in which order, and which not and why; takes nothing')
+    .addOption(repeatable('--ipv4-pool <name>', 'default_ipv4_ippool of the CNI configuration'))
+    .addOption(repeatable('--ipv6-pool <name>', 'default_ipv6_ippool of the CNI configuration'))
+    .option('--namespace <name>', "the pod's namespace", '')
+    .option('--pod <name>', "the pod's or container's name", '')
+    .option('--interface <name>', 'the interface inside the container', 'eth0')
+    .addOption(repeatable('--address <address>', 'an address asked for'))
+    .action((options: ExplainOptions) => act((session) => explain(session, options)));
+}
+
+function addDeeds(program: Command, act: Act): void {
+  program
+    .command('release')
+    .description('give an address back by hand, after showing who holds it')
+    .argument('<address>', 'IPv4 or IPv6, without prefix length')
+    .option('--domain <name>', 'the domain, where the address is held in several')
+    .option('--yes', 'do not ask', false)
+    .action((address, options: ReleaseOptions) => act((session) => release(session, address, options)));
+  program
+    .command('gc')
+    .description('free the records whose holder is proven gone, now instead of at the next sweep')
+    .option('--dry-run', 'only say what would be freed and what is kept', false)
+    .action((options: { dryRun: boolean }) => act((session) => gc(session, options)));
+}
+
+function append(value: string, previous: readonly string[]): string[] {
+  return [...previous, value];
+}

@@ -1,0 +1,54 @@
+import type { ReleaseAnswer } from '#pkg/agentapi/admin.ts';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { parseAddressArgument } from './address-argument.ts';
+import { toHolderText } from './holder-text.ts';
+import { toPrintable } from './printable.ts';
+import { renderRecord } from './render-record.ts';
+import { renderWho } from './render-who.ts';
+import { type ExitCode, type Session, show } from './session.ts';
+
+export interface ReleaseOptions {
+  readonly domain?: string;
+  readonly yes: boolean;
+}
+
+/** Gives back exactly the record that was shown: if it changes while the operator thinks, the agent refuses. */
+export async function release(session: Session, address: string, options: ReleaseOptions): Promise<ExitCode> {
+  const { client, terminal } = session;
+  const answer = await client.who(parseAddressArgument(address), options.domain);
+  const [record, ...others] = answer.records;
+  if (record === undefined) {
+    terminal.complain(renderWho(toPrintable(answer), terminal.nowMs()));
+    return 1;
+  }
+  if (others.length > 0) {
+    const domains = answer.records.map(({ spec }) => spec.domain).join(', ');
+    throw new IpamError('bad-input', `${address} is held in several domains (${domains}): choose one with --domain.`);
+  }
+  if (!options.yes && !(await confirm(session, toPrintable(record)))) {
+    terminal.complain('Nothing was released.\n');
+    return 1;
+  }
+  const { name, uid, resourceVersion } = record;
+  const outcome = await client.release({ name, uid, resourceVersion });
+  show(session, outcome, (shown) => renderRelease(toPrintable(record), shown));
+  return outcome.released ? 0 : 1;
+}
+
+async function confirm({ terminal }: Session, record: IpRecord): Promise<boolean> {
+  if (!terminal.isInteractive) {
+    throw new IpamError('bad-input', 'Nobody is here to confirm the release.', { details: 'In a script say --yes.' });
+  }
+  terminal.complain(renderRecord(record, terminal.nowMs()));
+  const reply = await terminal.ask(
+    `Release ${record.spec.address}, held by ${toHolderText(record.spec.holder)}? [y/N] `,
+  );
+  return /^y(es)?$/i.test(reply.trim());
+}
+
+function renderRelease({ spec }: IpRecord, { released, because }: ReleaseAnswer): string {
+  if (released) return `Released ${spec.address}, held by ${toHolderText(spec.holder)}.\n`;
+  if (because === 'gone') return `Not released: ${spec.address} was given back by somebody else meanwhile.\n`;
+  return `Not released: the record of ${spec.address} changed meanwhile. Look again: ipledgerctl who ${spec.address}\n`;
+}

@@ -1,0 +1,21 @@
+import type { ExplainAnswer, ExplainedPool } from '#pkg/agentapi/admin.ts';
+import { toCountText } from './count.ts';
+import { toTable } from './table.ts';
+
+const HEADER = ['PLACE', 'POOL', 'FAMILY', 'USED/TOTAL', 'OBJECTION'];
+
+/** First the pools that would be tried, in their order per family, then those that would not, and why. */
+export function renderExplain({ source, pools }: ExplainAnswer): string {
+  if (pools.length === 0) return `Candidates come from: ${source}\nThere are none.\n`;
+  const rows = [...pools].sort(compare).map(toRow);
+  return `Candidates come from: ${source}\n${toTable(HEADER, rows)}`;
+}
+
+function compare(a: ExplainedPool, b: ExplainedPool): number {
+  return a.family - b.family || (a.place ?? Number.MAX_SAFE_INTEGER) - (b.place ?? Number.MAX_SAFE_INTEGER);
+}
+
+function toRow(pool: ExplainedPool): string[] {
+  const usage = `${toCountText(BigInt(pool.used))}/${toCountText(BigInt(pool.total))}`;
+  return [pool.place === null ? '' : String(pool.place), pool.name, `IPv${pool.family}`, usage, pool.objection ?? ''];
+}

@@ -1,0 +1,220 @@
+import { describe, expect, test } from 'vitest';
+import type { WhoAnswer } from '#pkg/agentapi/admin.ts';
+import { buildRecord } from '#test/support/build-record.ts';
+import { type FakeAgent, type Reply, type SeenRequest, startFakeAgent } from '#test/support/fake-agent.ts';
+import { openMemoryTerminal } from '#test/support/memory-terminal.ts';
+import { runCtl } from './run-ctl.ts';
+
+const held: WhoAnswer = {
+  address: '10.0.0.5',
+  records: [buildRecord({ resourceVersion: '7' })],
+  pools: ['v4'],
+  reservedBy: [],
+};
+const free: WhoAnswer = { ...held, records: [] };
+
+/** `answers` by path; the terminal's user types `replies`. */
+async function run(args: string[], answers: Record<string, Reply>, replies?: string[]) {
+  const answer = ({ path }: SeenRequest) => answers[path.replace('/v1/ledger/', '')] ?? { status: 500, body: {} };
+  await using agent: FakeAgent = await startFakeAgent(answer);
+  const terminal = openMemoryTerminal({ nowMs: Date.parse('2026-11-16T10:05:00Z'), ...(replies ? { replies } : {}) });
+  const code = await runCtl(args, agent.socketPath, terminal);
+  return { code, stdout: terminal.stdout, stderr: terminal.stderr, seen: agent.seen };
+}
+
+test('list reads page after page into one table', async () => {
+  const pages = [
+    { records: [buildRecord({ address: '10.0.0.5' })], next: '10.0.0.5' },
+    { records: [buildRecord({ address: '10.0.0.6' })] },
+  ];
+  await using agent = await startFakeAgent(() => ({ body: pages.shift() }));
+  const terminal = openMemoryTerminal();
+  expect(await runCtl(['list', '--pool', 'v4', '--node', 'n1'], agent.socketPath, terminal)).toBe(0);
+  expect(terminal.stdout.match(/^10\.0\.0\.\d/gm)).toEqual(['10.0.0.5', '10.0.0.6']);
+  expect(agent.seen.map(({ query }) => query)).toEqual([
+    { pool: 'v4', node: 'n1', limit: '500' },
+    { pool: 'v4', node: 'n1', limit: '500', after: '10.0.0.5' },
+  ]);
+});
+
+test('a list that turns in circles is given up', async () => {
+  const { code, stderr } = await run(['list'], { records: { body: { records: [], next: 'x' } } });
+  expect(code).toBe(2);
+  expect(stderr).toBe("ipledgerctl: The agent's list does not get past x. (internal)\n");
+});
+
+test.each([
+  { name: 'held', answer: held, code: 0, start: '10.0.0.5/24 is Allocated' },
+  { name: 'free', answer: free, code: 1, start: 'Nobody holds 10.0.0.5: it is free in pool v4.' },
+])('who of an address that is $name', async ({ answer, code, start }) => {
+  const result = await run(['who', '10.0.0.5'], { records: { body: answer } });
+  expect(result.code).toBe(code);
+  expect(result.stdout.split('\n')[0]).toBe(start);
+});
+
+test('a typing mistake never reaches the agent', async () => {
+  const { code, stderr, seen } = await run(['who', '10.0.0.555'], {});
+  expect(code).toBe(2);
+  expect(stderr).toBe('ipledgerctl: "10.0.0.555" is not an IP address. (bad-input)\n');
+  expect(seen).toEqual([]);
+});
+
+test('explain sends what an ADD would', async () => {
+  const args = [
+    'explain',
+    '--ipv4-pool',
+    'a',
+    '--ipv4-pool',
+    'b',
+    '--pod',
+    'web',
+    '--namespace',
+    'prod',
+    '--address',
+    '10.0.0.5',
+  ];
+  const { code, seen } = await run(args, { explain: { body: { source: 'CNI configuration', pools: [] } } });
+  expect(code).toBe(1);
+  expect(seen[0]?.body).toEqual({
+    containerID: 'ipledgerctl-explain',
+    ifName: 'eth0',
+    netNamespace: '',
+    podNamespace: 'prod',
+    podName: 'web',
+    podUID: '',
+    defaultIPv4IPPool: ['a', 'b'],
+    requestedIPs: ['10.0.0.5'],
+  });
+});
+
+test.each([
+  { name: 'nothing', findings: [], code: 0 },
+  { name: 'something', findings: [{ kind: 'outside-pool', subject: '10.0.0.5', message: 'no' }], code: 1 },
+])('check that finds $name', async ({ findings, code }) => {
+  expect((await run(['check'], { check: { body: { recordsChecked: 1, findings } } })).code).toBe(code);
+});
+
+test.each([
+  { args: ['gc', '--dry-run'], method: 'GET' },
+  { args: ['gc'], method: 'POST' },
+])('$args collects by $method', async ({ args, method }) => {
+  const { code, seen } = await run(args, { collect: { body: { dryRun: method === 'GET', freed: [], kept: [] } } });
+  expect(code).toBe(0);
+  expect(seen[0]?.method).toBe(method);
+});
+
+describe('release', () => {
+  const released = { records: { body: held }, release: { body: { released: true } } };
+  const question = 'Release 10.0.0.5, held by default/web? [y/N] ';
+
+  test.each(['y', 'Yes '])('after the answer "%s" the record is given back as it was seen', async (reply) => {
+    const { code, stdout, stderr, seen } = await run(['release', '10.0.0.5'], released, [reply]);
+    expect(stderr).toContain('  netns      /var/run/netns/web');
+    expect(stderr.endsWith(question)).toBe(true);
+    expect(seen.at(-1)?.body).toEqual({ name: '10.0.0.5', uid: 'uid-of-10.0.0.5', resourceVersion: '7' });
+    expect(stdout).toBe('Released 10.0.0.5, held by default/web.\n');
+    expect(code).toBe(0);
+  });
+
+  test.each(['', 'n', 'yo'])('the answer "%s" is a no', async (reply) => {
+    const { code, stderr, seen } = await run(['release', '10.0.0.5'], released, [reply]);
+    expect(code).toBe(1);
+    expect(stderr.endsWith(`${question}Nothing was released.\n`)).toBe(true);
+    expect(seen).toHaveLength(1);
+  });
+
+  test('with --yes nobody is asked', async () => {
+    const { code, stderr } = await run(['release', '10.0.0.5', '--yes'], released);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  test('without a terminal and without --yes it is refused', async () => {
+    const { code, stderr, seen } = await run(['release', '10.0.0.5'], released);
+    expect(code).toBe(2);
+    expect(stderr).toBe('ipledgerctl: Nobody is here to confirm the release. (bad-input)\nIn a script say --yes.\n');
+    expect(seen).toHaveLength(1);
+  });
+
+  test.each([
+    { because: 'gone', text: 'Not released: 10.0.0.5 was given back by somebody else meanwhile.\n' },
+    {
+      because: 'changed',
+      text: 'Not released: the record of 10.0.0.5 changed meanwhile. Look again: ipledgerctl who 10.0.0.5\n',
+    },
+  ])('a record that is $because meanwhile stays as it is', async ({ because, text }) => {
+    const answers = { records: { body: held }, release: { body: { released: false, because } } };
+    const { code, stdout } = await run(['release', '10.0.0.5', '--yes'], answers);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: text });
+  });
+
+  test('an address that nobody holds', async () => {
+    const { code, stderr } = await run(['release', '10.0.0.5', '--yes'], { records: { body: free } });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'Nobody holds 10.0.0.5: it is free in pool v4.\n' });
+  });
+
+  test('an address held in two domains asks for the domain', async () => {
+    const records = [buildRecord(), buildRecord({ domain: 'blue' })];
+    const { code, stderr } = await run(['release', '10.0.0.5', '--yes'], { records: { body: { ...held, records } } });
+    expect(code).toBe(2);
+    expect(stderr).toContain('held in several domains (default, blue): choose one with --domain.');
+  });
+});
+
+test.each([
+  { args: ['pools', '-o', 'json'], path: 'pools', body: { pools: [], problems: [] } },
+  { args: ['-o', 'json', 'list'], path: 'records', body: { records: [buildRecord()] } },
+  { args: ['who', '10.0.0.5', '-o', 'json'], path: 'records', body: held },
+  { args: ['explain', '-o', 'json'], path: 'explain', body: { source: 's', pools: [] } },
+  { args: ['check', '-o', 'json'], path: 'check', body: { recordsChecked: 0, findings: [] } },
+  { args: ['gc', '-o', 'json'], path: 'collect', body: { dryRun: false, freed: [], kept: [] } },
+])('$args prints the answer as it came', async ({ args, path, body }) => {
+  const { stdout } = await run(args, { [path]: { body } });
+  expect(JSON.parse(stdout)).toEqual(body);
+});
+
+test('a holder cannot drive the terminal by its name', async () => {
+  const records = [buildRecord({ holder: { name: `web${String.fromCharCode(27)}[2J` } })];
+  const { stdout } = await run(['list'], { records: { body: { records } } });
+  expect(stdout).toContain('default/web?[2J');
+});
+
+test('an error of the agent is its message, its reason and its details', async () => {
+  const body = { reason: 'unknown-pool', message: 'There is no pool x.', details: 'Pools: v4, v6' };
+  const { code, stdout, stderr } = await run(['list', '--pool', 'x'], { records: { status: 400, body } });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toBe('ipledgerctl: There is no pool x. (unknown-pool)\nPools: v4, v6\n');
+});
+
+describe('usage', () => {
+  test.each([
+    { name: 'no command', args: [], says: 'Usage: ipledgerctl' },
+    { name: 'an unknown command', args: ['pool'], says: "unknown command 'pool'" },
+    { name: 'an unknown option', args: ['list', '--pools'], says: "unknown option '--pools'" },
+    { name: 'a missing address', args: ['who'], says: "missing required argument 'address'" },
+    { name: 'an unknown format', args: ['pools', '-o', 'yaml'], says: 'Allowed choices are text, json' },
+  ])('$name is exit code 2', async ({ args, says }) => {
+    const { code, stdout, stderr } = await run(args, {});
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(says);
+  });
+
+  test('the help of a command shows its own and the common options', async () => {
+    const { code, stdout } = await run(['list', '--help'], {});
+    expect(code).toBe(0);
+    for (const option of ['--pool <name>', '--node <name>', '--socket <path>', '--output <format>']) {
+      expect(stdout).toContain(option);
+    }
+  });
+
+  test('--socket wins over the environment', async () => {
+    const terminal = openMemoryTerminal();
+    expect(await runCtl(['pools', '--socket', '/nowhere/agent.sock'], '/elsewhere.sock', terminal)).toBe(2);
+    expect(terminal.stderr).toContain('there is no socket /nowhere/agent.sock');
+  });
+
+  test('without --socket and environment it is the default socket', async () => {
+    const terminal = openMemoryTerminal();
+    await runCtl(['--help'], undefined, terminal);
+    expect(terminal.stdout).toContain('/var/run/spidernet/spiderpool.sock');
+  });
+});

@@ -1,0 +1,18 @@
+import type { AdminClient } from './admin-client.ts';
+import { toPrintable, toPrintableJson } from './printable.ts';
+import type { Terminal } from './terminal.ts';
+
+/** 0: done, or the answer is yes. 1: the answer is no. 2: no answer. As grep and diff do it. */
+export type ExitCode = 0 | 1 | 2;
+
+/** What every command works with. */
+export interface Session {
+  readonly client: AdminClient;
+  readonly terminal: Terminal;
+  readonly output: 'text' | 'json';
+}
+
+/** The agent's answer: as it came, or as `render` shows it to a person. */
+export function show<T>({ terminal, output }: Session, answer: T, render: (answer: T) => string): void {
+  terminal.write(output === 'json' ? `${toPrintableJson(answer)}\n` : render(toPrintable(answer)));
+}

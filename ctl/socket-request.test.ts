@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ask } from './socket-request.ts';
+
+const question = { method: 'GET', path: '/' } as const;
+
+test('a missing socket is named, with the way to start the agent', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'ipl-ctl-'));
+  const path = join(directory.path, 'agent.sock');
+  await expect(ask(path, question, 1000)).rejects.toMatchObject({
+    reason: 'agent-unavailable',
+    message: `The agent is not running: there is no socket ${path}.`,
+    details: expect.stringContaining(`ipledger-agent --standalone --pools DIR --data DIR --socket ${path}`),
+  });
+});
+
+test('a socket that a killed agent left behind is told apart from a missing one', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'ipl-ctl-'));
+  const path = join(directory.path, 'agent.sock');
+  await leaveSocketBehind(path);
+  await expect(ask(path, question, 1000)).rejects.toMatchObject({
+    message: `The agent is not running: nobody listens on ${path}.`,
+  });
+});
+
+test('a file that is no socket is not an agent', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'ipl-ctl-'));
+  const path = join(directory.path, 'agent.sock');
+  await writeFile(path, '');
+  await expect(ask(path, question, 1000)).rejects.toMatchObject({ reason: 'agent-unavailable' });
+});
+
+test('another user than root is told to become root', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'ipl-ctl-'));
+  const path = join(directory.path, 'agent.sock');
+  await leaveSocketBehind(path);
+  await chmod(directory.path, 0);
+  const module = new URL('./socket-request.ts', import.meta.url).href;
+  const script = `import { ask } from ${JSON.stringify(module)};
+    if (process.getuid() === 0) process.setuid(65534);
+    await ask(${JSON.stringify(path)}, { method: 'GET', path: '/' }, 1000).catch((e) => console.log(e.message, e.details));`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await once(child, 'close');
+  await chmod(directory.path, 0o700);
+  expect(Buffer.concat(chunks).toString()).toBe(
+    `Permission denied on ${path}. Only root may talk to the agent: run ipledgerctl as root.\n`,
+  );
+});
+
+async function leaveSocketBehind(path: string): Promise<void> {
+  const script = `require('node:net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))`;
+  await once(spawn(process.execPath, ['-e', script, path]), 'exit');
+}

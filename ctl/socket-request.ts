@@ -1,0 +1,67 @@
+import { type IncomingMessage, request } from 'node:http';
+import { CLIENT_HEADER } from '#pkg/agentapi/wire.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+export interface Question {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** One request over the agent's socket. Throws an IpamError that says which socket and what to do about it. */
+export async function ask(socketPath: string, question: Question, timeoutMs: number): Promise<Answer> {
+  try {
+    return await exchange(socketPath, question, AbortSignal.timeout(timeoutMs));
+  } catch (thrown) {
+    throw explainFailure(socketPath, timeoutMs, thrown);
+  }
+}
+
+function exchange(socketPath: string, { method, path, body }: Question, signal: AbortSignal): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const sent = body === undefined ? '' : JSON.stringify(body);
+  const headers = {
+    [CLIENT_HEADER]: 'ipledgerctl',
+    ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(sent) }),
+  };
+  const call = request({ socketPath, method, path, headers, agent: false, signal }, (response) => {
+    readAll(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
+  });
+  call.on('error', reject);
+  call.end(sent);
+  return promise;
+}
+
+async function readAll(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new IpamError('io-failure', 'The agent answered more than 64 MiB.');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function explainFailure(socketPath: string, timeoutMs: number, thrown: unknown): IpamError {
+  if (thrown instanceof IpamError) return thrown;
+  const { name, code, message } = thrown as NodeJS.ErrnoException;
+  const failed = (text: string, details = '') => new IpamError('agent-unavailable', text, { details, cause: thrown });
+  const start = `Start it: ipledger-agent --standalone --pools DIR --data DIR --socket ${socketPath} (another socket: --socket)`;
+  if (code === 'ENOENT') return failed(`The agent is not running: there is no socket ${socketPath}.`, start);
+  if (code === 'ECONNREFUSED') return failed(`The agent is not running: nobody listens on ${socketPath}.`, start);
+  if (code === 'EACCES' || code === 'EPERM') {
+    return failed(`Permission denied on ${socketPath}.`, 'Only root may talk to the agent: run ipledgerctl as root.');
+  }
+  if (name === 'AbortError' || name === 'TimeoutError') {
+    return failed(`The agent on ${socketPath} did not answer within ${timeoutMs / 1000} s.`, 'Its log may say why.');
+  }
+  return failed(`The agent on ${socketPath} gave no answer: ${message}`);
+}

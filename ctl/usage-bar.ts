@@ -1,0 +1,16 @@
+const WIDTH = 20;
+
+/** `[####----------------] 20%`. Neither empty nor full is ever rounded to: one address makes the difference. */
+export function toUsageBar(used: bigint, free: bigint): string {
+  const usable = used + free;
+  if (usable === 0n) return `[${'-'.repeat(WIDTH)}] none`;
+  const filled = Number((used * BigInt(WIDTH)) / usable);
+  const marks = used > 0n ? Math.max(filled, 1) : 0;
+  return `[${'#'.repeat(marks)}${'-'.repeat(WIDTH - marks)}] ${toPercent(used, usable)}`;
+}
+
+function toPercent(used: bigint, usable: bigint): string {
+  const percent = (used * 100n) / usable;
+  if (percent === 0n && used > 0n) return '<1%';
+  return `${percent}%`;
+}

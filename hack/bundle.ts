@@ -1,0 +1,107 @@
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type BuildOptions, build } from 'esbuild';
+
+const ROOT = join(import.meta.dirname, '..');
+
+interface Bundle {
+  readonly entry: string;
+  readonly output: string;
+  readonly isExecutable: boolean;
+  readonly options: BuildOptions;
+}
+
+/** Dependencies that are CommonJS inside still call `require` for Node's own modules. */
+const ESM_WITH_REQUIRE: BuildOptions = {
+  platform: 'node',
+  format: 'esm',
+  target: 'node24',
+  banner: {
+    js: "import { createRequire as bundleRequire } from 'node:module';\nconst require = bundleRequire(import.meta.url);",
+  },
+};
+
+/**
+ * An executable without extension is CommonJS or a module depending on the package.json above the place where it is
+ * installed. `getBuiltinModule` stands in for `require` in both.
+ */
+const NODE_EXECUTABLE: BuildOptions = {
+  platform: 'node',
+  format: 'cjs',
+  target: 'node24',
+  minify: true,
+  banner: { js: `#!${process.execPath}\nvar require = process.getBuiltinModule;` },
+};
+
+const BUNDLES: readonly Bundle[] = [
+  { entry: 'cmd/plugin/main.ts', output: 'node/ipledger', isExecutable: true, options: NODE_EXECUTABLE },
+  { entry: 'cmd/agent/main.ts', output: 'agent.js', isExecutable: false, options: ESM_WITH_REQUIRE },
+  { entry: 'cmd/ctl/main.ts', output: 'ctl.js', isExecutable: false, options: ESM_WITH_REQUIRE },
+];
+
+/** Small heap spaces: a node's daemon is many times idle and seldom busy. */
+const AGENT_FLAGS = '--max-semi-space-size=2 --max-old-space-size=256';
+
+const LAUNCHERS = [
+  { output: 'ipledger-agent', bundle: 'agent.js', flags: AGENT_FLAGS, env: 'export MALLOC_ARENA_MAX=2\n' },
+  { output: 'ipledgerctl', bundle: 'ctl.js', flags: '', env: '' },
+];
+
+/** The plugin alone, for tests: the path of its executable in `directory`. */
+export async function bundlePlugin(directory: string): Promise<string> {
+  const [plugin] = BUNDLES;
+  if (plugin === undefined) throw new Error('no bundle is defined');
+  await writeBundle(plugin, directory);
+  return join(directory, plugin.output);
+}
+
+async function writeBundle({ entry, output, isExecutable, options }: Bundle, directory: string): Promise<void> {
+  const path = join(directory, output);
+  await build({
+    bundle: true,
+    absWorkingDir: ROOT,
+    entryPoints: [entry],
+    outfile: path,
+    logLevel: 'warning',
+    ...options,
+  });
+  chmodSync(path, isExecutable ? 0o755 : 0o644);
+}
+
+function writeLauncher({ output, bundle, flags, env }: (typeof LAUNCHERS)[number], directory: string): void {
+  const path = join(directory, output);
+  const program = ['"$node"', flags, `"$dir/${bundle}"`, '"$@"'].filter((word) => word !== '').join(' ');
+  writeFileSync(
+    path,
+    `#!/bin/sh
+set -e
+node='${process.execPath}'
+dir=$(dirname -- "$(readlink -f -- "$0")")
+unset NODE_OPTIONS
+${env}exec ${program}
+`,
+  );
+  chmodSync(path, 0o755);
+}
+
+async function bundleAll(directory: string): Promise<void> {
+  mkdirSync(directory, { recursive: true });
+  for (const bundle of BUNDLES) {
+    if (!existsSync(join(ROOT, bundle.entry))) {
+      console.log(`skipped ${bundle.output}: ${bundle.entry} is not written yet`);
+      continue;
+    }
+    await writeBundle(bundle, directory);
+    report(join(directory, bundle.output), bundle.entry);
+  }
+  for (const launcher of LAUNCHERS) {
+    writeLauncher(launcher, directory);
+    report(join(directory, launcher.output), `${launcher.bundle} on ${process.execPath}`);
+  }
+}
+
+function report(path: string, from: string): void {
+  console.log(`${(statSync(path).size / 1024).toFixed(1).padStart(8)} kB  ${path}  (${from})`);
+}
+
+if (import.meta.main) await bundleAll(join(dirname(import.meta.dirname), 'dist'));

@@ -1,0 +1,27 @@
+import { JsonFields } from '#pkg/cni/json-fields.ts';
+import { decodeCallExtras } from './call-extras.ts';
+import { decodeHolder, decodeInterface, decodeNetns } from './decode-holder.ts';
+import type { BatchDelArgs, DelArgs } from './wire.ts';
+
+export function decodeDelArgs(body: unknown): DelArgs {
+  return delArgsOf(JsonFields.of(body, 'the body of DEL', 'bad-input'));
+}
+
+export function delArgsOf(fields: JsonFields): DelArgs {
+  return {
+    ...decodeHolder(fields),
+    ifName: decodeInterface(fields, 'ifName'),
+    ...decodeNetns(fields),
+    ...decodeCallExtras(fields),
+  };
+}
+
+export function decodeBatchDelArgs(body: unknown): BatchDelArgs {
+  const fields = JsonFields.of(body, 'the body of a batch DEL', 'bad-input');
+  const isReleaseConflictIPs = fields.optionalFlag('isReleaseConflictIPs');
+  return {
+    ...decodeHolder(fields),
+    ...decodeNetns(fields),
+    ...(isReleaseConflictIPs === undefined ? {} : { isReleaseConflictIPs }),
+  };
+}

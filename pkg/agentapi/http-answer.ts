@@ -1,0 +1,84 @@
+import { type ChunkedBody, joinChunks } from './http-chunks.ts';
+
+const MAX_HEAD = 16 * 1024;
+const CR = 13;
+const LF = 10;
+
+/** What a whole connection's bytes mean. */
+export type HttpAnswer =
+  | { readonly kind: 'answer'; readonly status: number; readonly body: Uint8Array }
+  /** It began well and ended too early. */
+  | { readonly kind: 'truncated'; readonly why: string }
+  /** It is not HTTP as we know it. */
+  | { readonly kind: 'junk'; readonly why: string };
+
+export function decodeAnswer(bytes: Uint8Array): HttpAnswer {
+  const headEnd = findHeadEnd(bytes);
+  const head = toAscii(bytes.subarray(0, headEnd ?? Math.min(bytes.length, MAX_HEAD)));
+  const status = parseStatus(head);
+  if (status === null) return { kind: 'junk', why: 'it does not begin with an HTTP status line' };
+  if (headEnd === null) {
+    return bytes.length >= MAX_HEAD
+      ? { kind: 'junk', why: `its headers are larger than ${MAX_HEAD} bytes` }
+      : { kind: 'truncated', why: 'it ended inside the headers' };
+  }
+  return decodeBody(status, head, bytes.subarray(headEnd));
+}
+
+function decodeBody(status: number, head: string, rest: Uint8Array): HttpAnswer {
+  const headers = parseHeaders(head);
+  if (headers === null) return { kind: 'junk', why: 'its headers are malformed or say two lengths' };
+  const coding = headers.get('transfer-encoding');
+  if (coding !== undefined) {
+    if (coding.toLowerCase() !== 'chunked') return { kind: 'junk', why: 'its transfer encoding is not known' };
+    return toAnswer(status, joinChunks(rest));
+  }
+  const length = headers.get('content-length');
+  if (length === undefined) return { kind: 'answer', status, body: rest };
+  if (!/^\d{1,15}$/.test(length)) return { kind: 'junk', why: 'its content length is no number' };
+  return toAnswer(status, cutTo(Number(length), rest));
+}
+
+function toAnswer(status: number, body: ChunkedBody): HttpAnswer {
+  return body.kind === 'whole' ? { kind: 'answer', status, body: body.bytes } : body;
+}
+
+function cutTo(length: number, rest: Uint8Array): ChunkedBody {
+  if (rest.length < length) return { kind: 'truncated', why: `${rest.length} of ${length} bytes arrived` };
+  if (rest.length > length) return { kind: 'junk', why: 'it goes on after its content length' };
+  return { kind: 'whole', bytes: rest };
+}
+
+/** The index after the empty line; null when there is none within the limit. */
+function findHeadEnd(bytes: Uint8Array): number | null {
+  const limit = Math.min(bytes.length, MAX_HEAD);
+  for (let at = 3; at < limit; at++) {
+    if (bytes[at] === LF && bytes[at - 1] === CR && bytes[at - 2] === LF && bytes[at - 3] === CR) return at + 1;
+  }
+  return null;
+}
+
+function parseStatus(head: string): number | null {
+  const match = /^HTTP\/1\.[01] ([2-5]\d\d)(?: [^\r\n]*)?(?:\r\n|$)/.exec(head);
+  return match === null ? null : Number(match[1]);
+}
+
+/** Null when a line is no header or when a header that frames the body comes twice. */
+function parseHeaders(head: string): ReadonlyMap<string, string> | null {
+  const headers = new Map<string, string>();
+  for (const line of head.split('\r\n').slice(1)) {
+    if (line === '') continue;
+    const colon = line.indexOf(':');
+    if (colon < 1) return null;
+    const name = line.slice(0, colon).toLowerCase();
+    if ((name === 'content-length' || name === 'transfer-encoding') && headers.has(name)) return null;
+    headers.set(name, line.slice(colon + 1).trim());
+  }
+  return headers;
+}
+
+function toAscii(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return text;
+}

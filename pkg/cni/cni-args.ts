@@ -1,0 +1,89 @@
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { clip, isPlainText, quote } from './text-bounds.ts';
+
+const MAX_LENGTH = 64 * 1024;
+const MAX_PAIRS = 100;
+const MAX_NAMED_KEYS = 5;
+
+/** Keys that say who asks, and how long their values may be. Multus sends every key twice. */
+const IDENTITY = {
+  K8S_POD_NAME: 253,
+  K8S_POD_NAMESPACE: 253,
+  K8S_POD_UID: 128,
+  K8S_POD_INFRA_CONTAINER_ID: 128,
+  IP: 1024,
+} as const;
+
+type IdentityKey = keyof typeof IDENTITY;
+
+export interface CniArgs {
+  /** Empty where the runtime said nothing. */
+  readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly ips: readonly string[];
+}
+
+/** Reads CNI_ARGS: `KEY=VALUE` pairs between semicolons, in any order. */
+export function parseCniArgs(text: string): CniArgs {
+  if (text.length > MAX_LENGTH) throw refusal(`CNI_ARGS is longer than ${MAX_LENGTH} characters`);
+  const identity = new Map<IdentityKey, string>();
+  const unknown = new Set<string>();
+  let ignoresUnknown = false;
+  for (const [key, value] of splitPairs(text)) {
+    if (key === 'IgnoreUnknown') ignoresUnknown ||= parseFlag(value);
+    else if (isIdentityKey(key)) remember(identity, key, value);
+    else unknown.add(key);
+  }
+  if (unknown.size > 0 && !ignoresUnknown) throw refusal(`CNI_ARGS has unknown keys: ${list(unknown)}`);
+  return {
+    pod: {
+      namespace: identity.get('K8S_POD_NAMESPACE') ?? '',
+      name: identity.get('K8S_POD_NAME') ?? '',
+      uid: identity.get('K8S_POD_UID') ?? '',
+    },
+    ips: (identity.get('IP') ?? '')
+      .split(',')
+      .map((address) => address.trim())
+      .filter((address) => address !== ''),
+  };
+}
+
+function splitPairs(text: string): [string, string][] {
+  const pairs = text.split(';').filter((pair) => pair !== '');
+  if (pairs.length > MAX_PAIRS) throw refusal(`CNI_ARGS has more than ${MAX_PAIRS} pairs`);
+  return pairs.map((pair) => {
+    const equals = pair.indexOf('=');
+    if (equals < 1) throw refusal(`CNI_ARGS has an item that is not KEY=VALUE: ${quote(pair)}`);
+    return [pair.slice(0, equals), pair.slice(equals + 1)];
+  });
+}
+
+function isIdentityKey(key: string): key is IdentityKey {
+  return Object.hasOwn(IDENTITY, key);
+}
+
+function remember(identity: Map<IdentityKey, string>, key: IdentityKey, value: string): void {
+  if (!isPlainText(value, IDENTITY[key])) {
+    throw refusal(`${key} in CNI_ARGS has control characters or more than ${IDENTITY[key]} characters`);
+  }
+  const known = identity.get(key);
+  if (known !== undefined && known !== value) {
+    throw refusal(`CNI_ARGS says ${key} twice and differently: ${quote(known)} and ${quote(value)}`);
+  }
+  identity.set(key, value);
+}
+
+function parseFlag(value: string): boolean {
+  const flag = value.toLowerCase();
+  if (flag === '1' || flag === 'true') return true;
+  if (flag === '0' || flag === 'false') return false;
+  throw refusal(`IgnoreUnknown in CNI_ARGS must be true or false, not ${quote(value)}`);
+}
+
+function list(keys: ReadonlySet<string>): string {
+  const named = [...keys].slice(0, MAX_NAMED_KEYS).map((key) => quote(clip(key, 64)));
+  return keys.size > MAX_NAMED_KEYS ? `${named.join(', ')} and more` : named.join(', ');
+}
+
+function refusal(message: string): IpamError {
+  return new IpamError('bad-environment', message);
+}

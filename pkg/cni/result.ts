@@ -1,0 +1,40 @@
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { CniVersion } from './versions.ts';
+
+/** What the agent answered: the addresses of every interface of the holder. */
+export interface Allocation {
+  readonly ips: readonly {
+    readonly version: 4 | 6;
+    readonly address: string;
+    readonly nic: string;
+    readonly gateway?: string;
+  }[];
+  readonly routes?: readonly { readonly ifName: string; readonly dst: string; readonly gw: string }[];
+  readonly dns?: object;
+}
+
+export interface AddResult {
+  readonly cniVersion: CniVersion;
+  readonly ips: readonly { readonly version?: '4' | '6'; readonly address: string; readonly gateway?: string }[];
+  readonly routes?: readonly { readonly dst: string; readonly gw?: string }[];
+  readonly dns: object;
+}
+
+const VERSIONS_WITH_FAMILY: readonly CniVersion[] = ['0.3.0', '0.3.1', '0.4.0'];
+
+/** The answer to ADD in the shape of the asked version, with the entries of this interface only. */
+export function toAddResult(cniVersion: CniVersion, ifName: string, allocation: Allocation): AddResult {
+  const ips = allocation.ips.filter((ip) => ip.nic === ifName);
+  if (ips.length === 0) throw new IpamError('internal', `the agent's answer has no address for interface ${ifName}`);
+  const routes = (allocation.routes ?? []).filter((route) => route.ifName === ifName);
+  return {
+    cniVersion,
+    ips: ips.map(({ version, address, gateway }) => ({
+      ...(VERSIONS_WITH_FAMILY.includes(cniVersion) ? { version: version === 4 ? '4' : '6' } : {}),
+      address,
+      ...(gateway ? { gateway } : {}),
+    })),
+    ...(routes.length > 0 ? { routes: routes.map(({ dst, gw }) => (gw === '' ? { dst } : { dst, gw })) } : {}),
+    dns: allocation.dns ?? {},
+  };
+}

@@ -1,0 +1,126 @@
+import { type Address, type Family, formatAddress } from '#pkg/ip/address.ts';
+import { type Cidr, formatCidr } from '#pkg/ip/cidr.ts';
+import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import { decodeLabelSelector } from './decode-label-selector.ts';
+import {
+  decodeAddressInside,
+  decodeIpVersion,
+  decodeRangesInside,
+  decodeSubnet,
+  refuseOverlap,
+} from './decode-network.ts';
+import { decodeObject } from './decode-object.ts';
+import { decodeApplicationAffinity, decodePodAffinity } from './decode-pod-affinity.ts';
+import { decodeRoutes } from './decode-routes.ts';
+import { asDnsLabel } from './dns-name.ts';
+import { parseDurationSeconds } from './duration.ts';
+import { DEFAULT_DOMAIN } from './record-name.ts';
+import {
+  asBoolean,
+  asFilledString,
+  asListOf,
+  asParsed,
+  childPath,
+  type Fields,
+  ifPresent,
+  refuse,
+  refuseUnknownFields,
+} from './untrusted.ts';
+
+const SPEC_FIELDS = [
+  'ipVersion',
+  'subnet',
+  'ips',
+  'excludeIPs',
+  'gateway',
+  'routes',
+  'podAffinity',
+  'namespaceAffinity',
+  'namespaceName',
+  'nodeAffinity',
+  'nodeName',
+  'multusName',
+  'default',
+  'disable',
+];
+const AUTO_LABEL = 'ipam.spidernet.io/owner-application-name';
+const DOMAIN = 'ipledger.io/domain';
+const REUSE_COOLDOWN = 'ipledger.io/reuse-cooldown';
+const LONGEST_COOLDOWN_SECONDS = 7 * 24 * 3600;
+const LONGEST_NAME = 63 + 1 + 253;
+
+/** Reads a SpiderIPPool. The first thing that is wrong is the error: its path, what was found, what is expected. */
+export function decodePool(value: unknown): Pool {
+  const { metadata, spec } = decodeObject(value, 'SpiderIPPool');
+  refuseUnknownFields(spec, 'spec', SPEC_FIELDS);
+  const subnet = decodeSubnet(spec['subnet'], 'spec.subnet');
+  refuseOtherFamily(spec['ipVersion'], subnet);
+  const addresses = decodeAddresses(spec, subnet);
+  const isAuto = AUTO_LABEL in metadata.labels;
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    family: subnet.family,
+    subnet,
+    addresses,
+    gateway: ifPresent(spec['gateway'], (gateway) => decodeGateway(gateway, subnet, addresses)) ?? null,
+    routes: decodeRoutes(subnet, spec['routes'], 'spec.routes'),
+    podAffinity: ifPresent(spec['podAffinity'], isAuto ? decodeApplicationAffinity : decodePodAffinity) ?? null,
+    namespaceAffinity: decodeSelector(spec, 'namespaceAffinity'),
+    namespaceNames: decodeNames(spec, 'namespaceName'),
+    nodeAffinity: decodeSelector(spec, 'nodeAffinity'),
+    nodeNames: decodeNames(spec, 'nodeName'),
+    multusNames: decodeNames(spec, 'multusName'),
+    isAuto,
+    isDefault: decodeSwitch(spec, 'default'),
+    isDisabled: decodeSwitch(spec, 'disable'),
+    isTerminating: metadata.isTerminating,
+    domain:
+      ifPresent(metadata.annotations[DOMAIN], (domain) => asDnsLabel(domain, annotationPath(DOMAIN))) ?? DEFAULT_DOMAIN,
+    reuseCooldownSeconds: ifPresent(metadata.annotations[REUSE_COOLDOWN], decodeCooldown) ?? 0,
+  };
+}
+
+function refuseOtherFamily(value: unknown, subnet: Cidr): void {
+  const version: Family = decodeIpVersion(value, 'spec.ipVersion') ?? subnet.family;
+  if (version !== subnet.family)
+    refuse('spec.ipVersion', `${version} does not agree with the subnet ${formatCidr(subnet)}`);
+}
+
+function decodeAddresses(spec: Fields, subnet: Cidr): IntervalSet {
+  const listed = decodeRangesInside(subnet, spec['ips'], 'spec.ips');
+  refuseOverlap(listed, 'spec.ips');
+  const excluded = decodeRangesInside(subnet, spec['excludeIPs'], 'spec.excludeIPs');
+  return IntervalSet.of(listed).subtract(IntervalSet.of(excluded));
+}
+
+function decodeGateway(value: unknown, subnet: Cidr, addresses: IntervalSet): Address {
+  const gateway = decodeAddressInside(subnet, value, 'spec.gateway');
+  if (addresses.contains(gateway.value)) {
+    refuse('spec.gateway', `${formatAddress(gateway)} is also in spec.ips; take it out or add it to spec.excludeIPs`);
+  }
+  return gateway;
+}
+
+function decodeSelector(spec: Fields, name: string) {
+  return ifPresent(spec[name], (selector) => decodeLabelSelector(selector, `spec.${name}`)) ?? null;
+}
+
+function decodeNames(spec: Fields, name: string): string[] {
+  return asListOf(spec[name], `spec.${name}`, (item, path) => asFilledString(item, path, LONGEST_NAME));
+}
+
+function decodeSwitch(spec: Fields, name: string): boolean {
+  return ifPresent(spec[name], (value) => asBoolean(value, `spec.${name}`)) ?? false;
+}
+
+function decodeCooldown(value: unknown): number {
+  return asParsed(value, annotationPath(REUSE_COOLDOWN), 32, (text) =>
+    parseDurationSeconds(text, LONGEST_COOLDOWN_SECONDS),
+  );
+}
+
+function annotationPath(name: string): string {
+  return childPath('metadata.annotations', name);
+}

@@ -1,0 +1,32 @@
+import { type Cidr, cidrsOverlap, formatCidr } from '#pkg/ip/cidr.ts';
+import { formatRange } from '#pkg/ip/range.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+
+/** Why `pool` cannot stand beside `others`, or null. Pools of another domain or family never meet; the pool itself may be among the others. */
+export function findOverlap(pool: Pool, others: Iterable<Pool>): string | null {
+  for (const other of others) {
+    if (other.name === pool.name || other.domain !== pool.domain || other.family !== pool.family) continue;
+    const overlap = isSameNetwork(pool.subnet, other.subnet)
+      ? sharedAddresses(pool, other)
+      : crossingSubnets(pool, other);
+    if (overlap !== null) return overlap;
+  }
+  return null;
+}
+
+function isSameNetwork(a: Cidr, b: Cidr): boolean {
+  return a.first === b.first && a.prefix === b.prefix;
+}
+
+function sharedAddresses(pool: Pool, other: Pool): string | null {
+  const [shared] = pool.addresses.intersect(other.addresses).intervals();
+  if (shared === undefined) return null;
+  return `pool ${pool.name} and pool ${other.name} both hold ${formatRange(pool.family, shared)}`;
+}
+
+function crossingSubnets(pool: Pool, other: Pool): string | null {
+  if (!cidrsOverlap(pool.subnet, other.subnet)) return null;
+  const inner = pool.subnet.prefix > other.subnet.prefix ? pool.subnet : other.subnet;
+  const subnets = `the subnets of pool ${pool.name} (${formatCidr(pool.subnet)}) and pool ${other.name} (${formatCidr(other.subnet)})`;
+  return `${subnets} differ and overlap in ${formatRange(pool.family, inner)}`;
+}

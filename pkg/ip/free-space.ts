@@ -1,0 +1,62 @@
+import type { Interval, IntervalSet } from './interval-set.ts';
+import { hasMember, indexAtOrAfter, middleOfLargest, nextMember } from './sorted-intervals.ts';
+
+/** The free addresses of one pool as a node sees them; `take` and `give` change it in place. */
+export class FreeSpace {
+  private readonly sorted: Interval[];
+  private count: bigint;
+
+  constructor(set: IntervalSet) {
+    this.sorted = [...set.intervals()];
+    this.count = set.size;
+  }
+
+  get size(): bigint {
+    return this.count;
+  }
+
+  has(value: bigint): boolean {
+    return hasMember(this.sorted, value);
+  }
+
+  /** False if it was not free. */
+  take(value: bigint): boolean {
+    const index = indexAtOrAfter(this.sorted, value);
+    const around = this.sorted[index];
+    if (around === undefined || value < around.first) return false;
+    const rest: Interval[] = [];
+    if (around.first < value) rest.push({ first: around.first, last: value - 1n });
+    if (value < around.last) rest.push({ first: value + 1n, last: around.last });
+    this.sorted.splice(index, 1, ...rest);
+    this.count -= 1n;
+    return true;
+  }
+
+  /** Makes `value` free, whether or not it ever was: that it belongs to the pool is the caller's knowledge. Idempotent. */
+  give(value: bigint): void {
+    const index = indexAtOrAfter(this.sorted, value - 1n);
+    const before = this.sorted[index];
+    if (before !== undefined && before.first <= value && value <= before.last) return;
+    const touchesBefore = before?.last === value - 1n;
+    const afterIndex = touchesBefore ? index + 1 : index;
+    const after = this.sorted[afterIndex];
+    const touchesAfter = after?.first === value + 1n;
+    const first = touchesBefore ? before.first : value;
+    const last = touchesAfter ? after.last : value;
+    this.sorted.splice(index, Number(touchesBefore) + Number(touchesAfter), { first, last });
+    this.count += 1n;
+  }
+
+  /** Smallest free address at or above `from`, else the lowest of all. */
+  next(from: bigint): bigint | null {
+    return nextMember(this.sorted, from);
+  }
+
+  lowest(): bigint | null {
+    return this.sorted[0]?.first ?? null;
+  }
+
+  middleOfLargest(): bigint | null {
+    return middleOfLargest(this.sorted);
+  }
+}

@@ -1,0 +1,121 @@
+import { countMembers, hasMember, middleOfLargest, nextMember, type SortedIntervals } from './sorted-intervals.ts';
+
+/** Both ends belong to it. */
+export interface Interval {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+/** An immutable set of numbers kept as the fewest intervals: a /64 costs what a /24 costs. */
+export class IntervalSet {
+  static readonly EMPTY = new IntervalSet([]);
+
+  readonly size: bigint;
+  // A plain property, not #private: test runners compare what they can see.
+  private readonly sorted: SortedIntervals;
+
+  private constructor(sorted: SortedIntervals) {
+    this.sorted = sorted;
+    this.size = countMembers(sorted);
+  }
+
+  static of(intervals: Iterable<Interval>): IntervalSet {
+    const ascending = [...intervals].sort((a, b) => (a.first < b.first ? -1 : Number(a.first > b.first)));
+    const merged: Interval[] = [];
+    for (const { first, last } of ascending) {
+      if (first > last) throw new RangeError(`interval ${first}..${last} is reversed`);
+      const previous = merged.at(-1);
+      if (previous === undefined || previous.last + 1n < first) merged.push({ first, last });
+      else if (previous.last < last) merged[merged.length - 1] = { first: previous.first, last };
+    }
+    return new IntervalSet(merged);
+  }
+
+  get isEmpty(): boolean {
+    return this.sorted.length === 0;
+  }
+
+  union(other: IntervalSet): IntervalSet {
+    return IntervalSet.of([...this.sorted, ...other.sorted]);
+  }
+
+  intersect(other: IntervalSet): IntervalSet {
+    return new IntervalSet(intersect(this.sorted, other.sorted));
+  }
+
+  subtract(other: IntervalSet): IntervalSet {
+    return new IntervalSet(subtract(this.sorted, other.sorted));
+  }
+
+  contains(value: bigint): boolean {
+    return hasMember(this.sorted, value);
+  }
+
+  /** The member with `index` members below it; null outside of 0 … size − 1. */
+  nth(index: bigint): bigint | null {
+    if (index < 0n || index >= this.size) return null;
+    let below = 0n;
+    for (const { first, last } of this.sorted) {
+      if (index - below <= last - first) return first + index - below;
+      below += last - first + 1n;
+    }
+    return null;
+  }
+
+  /** Smallest member at or above `from`, else the lowest of all. */
+  next(from: bigint): bigint | null {
+    return nextMember(this.sorted, from);
+  }
+
+  lowest(): bigint | null {
+    return this.sorted[0]?.first ?? null;
+  }
+
+  middleOfLargest(): bigint | null {
+    return middleOfLargest(this.sorted);
+  }
+
+  intervals(): readonly Interval[] {
+    return this.sorted;
+  }
+
+  equals(other: IntervalSet): boolean {
+    return (
+      this.sorted.length === other.sorted.length &&
+      this.sorted.every(({ first, last }, index) => {
+        const twin = other.sorted[index];
+        return twin?.first === first && twin.last === last;
+      })
+    );
+  }
+}
+
+function intersect(left: SortedIntervals, right: SortedIntervals): Interval[] {
+  const common: Interval[] = [];
+  let i = 0;
+  let j = 0;
+  for (let a = left[i], b = right[j]; a !== undefined && b !== undefined; a = left[i], b = right[j]) {
+    const first = a.first > b.first ? a.first : b.first;
+    const last = a.last < b.last ? a.last : b.last;
+    if (first <= last) common.push({ first, last });
+    if (a.last < b.last) i += 1;
+    else j += 1;
+  }
+  return common;
+}
+
+function subtract(left: SortedIntervals, right: SortedIntervals): Interval[] {
+  const rest: Interval[] = [];
+  let j = 0;
+  for (const { first, last } of left) {
+    let start = first;
+    for (let hole = right[j]; hole !== undefined && hole.first <= last; hole = right[j]) {
+      if (start < hole.first) rest.push({ first: start, last: hole.first - 1n });
+      if (start <= hole.last) start = hole.last + 1n;
+      if (hole.last > last) break; // it may reach into the next interval
+      j += 1;
+    }
+    if (start <= last) rest.push({ first: start, last });
+  }
+  return rest;
+}

@@ -1,0 +1,46 @@
+import type { Interval } from './interval-set.ts';
+
+/** Intervals in ascending order that neither overlap nor touch. */
+export type SortedIntervals = readonly Interval[];
+
+/** Index of the first interval that ends at or after `value`; the length if none does. */
+export function indexAtOrAfter(intervals: SortedIntervals, value: bigint): number {
+  let low = 0;
+  let high = intervals.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const interval = intervals[middle];
+    if (interval !== undefined && interval.last < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export function hasMember(intervals: SortedIntervals, value: bigint): boolean {
+  const interval = intervals[indexAtOrAfter(intervals, value)];
+  return interval !== undefined && interval.first <= value;
+}
+
+/** Smallest member at or above `from`; past the end it wraps to the lowest. */
+export function nextMember(intervals: SortedIntervals, from: bigint): bigint | null {
+  const interval = intervals[indexAtOrAfter(intervals, from)];
+  if (interval === undefined) return intervals[0]?.first ?? null;
+  return interval.first > from ? interval.first : from;
+}
+
+export function middleOfLargest(intervals: SortedIntervals): bigint | null {
+  let largest: Interval | null = null;
+  let largestSpan = -1n;
+  for (const interval of intervals) {
+    const span = interval.last - interval.first;
+    if (span > largestSpan) {
+      largest = interval;
+      largestSpan = span;
+    }
+  }
+  return largest === null ? null : largest.first + largestSpan / 2n;
+}
+
+export function countMembers(intervals: SortedIntervals): bigint {
+  return intervals.reduce((total, { first, last }) => total + last - first + 1n, 0n);
+}

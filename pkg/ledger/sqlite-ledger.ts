@@ -1,0 +1,22 @@
+import { CommitQueue } from './commit-queue.ts';
+import { LocalLedger } from './local-ledger.ts';
+import { toLedgerFailure } from './sqlite-failure.ts';
+import { openDatabase } from './sqlite-open.ts';
+import { SqliteStore } from './sqlite-store.ts';
+import { inTransaction } from './sqlite-transaction.ts';
+
+/**
+ * The ledger of a host without Kubernetes, in one file whose directory exists already.
+ * Who opens it holds the lock of the data directory (`lockDataDirectory`).
+ */
+export async function openSqliteLedger(file: string, options: { now?: () => Date } = {}): Promise<LocalLedger> {
+  const db = openDatabase(file);
+  const commits = new CommitQueue((work) => {
+    try {
+      inTransaction(db, work);
+    } catch (thrown) {
+      throw toLedgerFailure(file, thrown);
+    }
+  });
+  return new LocalLedger(new SqliteStore(db, file), commits, options.now ?? (() => new Date()));
+}

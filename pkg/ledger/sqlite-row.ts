@@ -1,0 +1,51 @@
+import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
+import { decodeRecordSpec } from '#pkg/crd/decode-record.ts';
+import { holderKey } from '#pkg/crd/holder-key.ts';
+import { type IpRecord, RECORD_STATES } from '#pkg/crd/ip-record.ts';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
+import { parseAddress } from '#pkg/ip/address.ts';
+import type { TakenAddress } from './ledger.ts';
+
+export type Row = Record<string, SQLOutputValue>;
+
+/** `spec` is the truth, the columns taken from it are only ways to find the row. */
+export function toRow({ name, uid, resourceVersion, createdAt, spec }: IpRecord): Record<string, SQLInputValue> {
+  const address = parseAddress(spec.address);
+  return {
+    name,
+    uid,
+    resource_version: Number(resourceVersion),
+    created_at: createdAt,
+    pool: spec.pool.name,
+    node: spec.holder.node,
+    state: spec.state,
+    holder_key: holderKey(spec.holder, address.family),
+    address: Uint8Array.from(Buffer.from(address.value.toString(16).padStart(32, '0'), 'hex')),
+    spec: JSON.stringify(spec),
+  };
+}
+
+export function toRecord(row: Row): IpRecord {
+  const name = String(row['name']);
+  try {
+    return {
+      name,
+      uid: String(row['uid']),
+      resourceVersion: String(row['resource_version']),
+      createdAt: String(row['created_at']),
+      spec: decodeRecordSpec(JSON.parse(String(row['spec']))),
+    };
+  } catch (thrown) {
+    throw new IpamError('io-failure', `the record ${name} cannot be read: ${toIpamError(thrown).message}`, {
+      cause: thrown,
+    });
+  }
+}
+
+export function toTakenAddress(row: Row): TakenAddress {
+  const state = RECORD_STATES.find((known) => known === row['state']);
+  if (state === undefined || !(row['address'] instanceof Uint8Array)) {
+    throw new IpamError('io-failure', `the record ${row['name']} has a state or an address that cannot be read`);
+  }
+  return { value: BigInt(`0x${Buffer.from(row['address']).toString('hex')}`), state };
+}

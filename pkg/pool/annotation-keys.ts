@@ -1,0 +1,13 @@
+export const POD_ANNOTATIONS = {
+  subnets: 'ipam.spidernet.io/subnets',
+  subnet: 'ipam.spidernet.io/subnet',
+  ippools: 'ipam.spidernet.io/ippools',
+  ippool: 'ipam.spidernet.io/ippool',
+  routes: 'ipam.spidernet.io/routes',
+} as const;
+
+/** Per family, the spelling that wins first: the second is that of an older page of Spiderpool. */
+export const NAMESPACE_ANNOTATIONS = {
+  v4: ['ipam.spidernet.io/default-ipv4-ippool', 'ipam.spidernet.io/defaultv4ippool'],
+  v6: ['ipam.spidernet.io/default-ipv6-ippool', 'ipam.spidernet.io/defaultv6ippool'],
+} as const;

@@ -1,0 +1,44 @@
+import type { FreeSpace } from '#pkg/ip/free-space.ts';
+import type { Pool } from './pool.ts';
+
+/** A free address, and where the next search in this pool starts: the address just given rests longest. */
+export interface Choice {
+  readonly value: bigint;
+  readonly cursor: bigint;
+}
+
+const FNV_OFFSET = 0xcbf29ce484222325n;
+const FNV_PRIME = 0x100000001b3n;
+
+/** Spreads the nodes over a pool; the same for the same names on every run, `size` may be beyond 2^64. */
+export function startOffset(node: string, pool: string, size: bigint): bigint {
+  if (size <= 0n) return 0n;
+  let hash = FNV_OFFSET;
+  for (const byte of new TextEncoder().encode(`${node}\0${pool}`)) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * FNV_PRIME);
+  }
+  return hash % size;
+}
+
+/** Where a node's first search in a pool starts. */
+export function startCursor(node: string, pool: Pool): bigint {
+  return pool.addresses.nth(startOffset(node, pool.name, pool.addresses.size)) ?? 0n;
+}
+
+export function chooseNext(free: FreeSpace, cursor: bigint): Choice | null {
+  return toChoice(free.next(cursor));
+}
+
+/** After a lost create: far from the neighbour whose block the cursor ran into. `free` must have been reloaded. */
+export function chooseAfterConflict(free: FreeSpace): Choice | null {
+  return toChoice(free.middleOfLargest());
+}
+
+/** For claims: people expect their machines at the beginning of a range. */
+export function chooseLowest(free: FreeSpace): Choice | null {
+  return toChoice(free.lowest());
+}
+
+function toChoice(value: bigint | null): Choice | null {
+  return value === null ? null : { value, cursor: value + 1n };
+}

@@ -1,0 +1,119 @@
+import type { Family } from '#pkg/ip/address.ts';
+import type { IntervalSet } from '#pkg/ip/interval-set.ts';
+import { autoPoolMismatch } from './auto-pool.ts';
+import type { Candidate } from './candidates.ts';
+import { formatSelector, type LabelSelector, selects } from './label-selector.ts';
+import { comparePools } from './order.ts';
+import type { Pool } from './pool.ts';
+import type { Labels, PoolRequest } from './request.ts';
+import { listSome, shorten } from './text-list.ts';
+
+/** Why a pool may not serve a request; `text` completes the sentence "pool x: …". */
+export interface Objection {
+  readonly rule: string;
+  readonly text: string;
+}
+
+export interface Objected {
+  readonly pool: Pool;
+  readonly objection: Objection;
+}
+
+/** What the rules need beside pool and request. */
+export interface ObjectionFacts {
+  /** The family wanted, that is the list the candidate was found in. */
+  readonly family: Family;
+  /** Reserved addresses of that family. */
+  readonly reserved: IntervalSet;
+  /** Where a `multusName` without a namespace lives. */
+  readonly agentNamespace: string;
+}
+
+type Rule = (pool: Pool, request: PoolRequest, facts: ObjectionFacts) => string | null;
+
+/** In the order of Spiderpool's filters; the first objection is the one shown. */
+const RULES: readonly (readonly [name: string, rule: Rule])[] = [
+  ['terminating', (pool) => (pool.isTerminating ? 'it is being deleted' : null)],
+  ['disabled', (pool) => (pool.isDisabled ? 'it is disabled' : null)],
+  ['family', (pool, _, { family }) => (pool.family === family ? null : `it is an IPv${pool.family} pool`)],
+  ['node', nodeMismatch],
+  ['namespace', namespaceMismatch],
+  ['pod', podMismatch],
+  ['multus', multusMismatch],
+  ['addresses', nothingToGive],
+];
+
+export function findObjection(pool: Pool, request: PoolRequest, facts: ObjectionFacts): Objection | null {
+  for (const [rule, objectTo] of RULES) {
+    const text = objectTo(pool, request, facts);
+    if (text !== null) return { rule, text };
+  }
+  return null;
+}
+
+/** `eligible` is in the order in which the pools are to be tried. */
+export function sortOut(
+  candidates: readonly Candidate[],
+  request: PoolRequest,
+  facts: ObjectionFacts,
+): { eligible: Candidate[]; objected: Objected[] } {
+  const eligible: Candidate[] = [];
+  const objected: Objected[] = [];
+  for (const candidate of candidates) {
+    const objection = findObjection(candidate.pool, request, facts);
+    if (objection === null) eligible.push(candidate);
+    else objected.push({ pool: candidate.pool, objection });
+  }
+  return { eligible: eligible.sort(comparePools), objected };
+}
+
+const MOST_LINES = 50;
+
+/** One line for each pool, for the details of `no-eligible-pool`. */
+export function explainObjections(objected: readonly Objected[]): string {
+  const lines = objected.slice(0, MOST_LINES).map(({ pool, objection }) => `${pool.name}: ${objection.text}`);
+  if (objected.length > MOST_LINES) lines.push(`… and ${objected.length - MOST_LINES} more pools`);
+  return lines.join('\n');
+}
+
+function nodeMismatch(pool: Pool, { node }: PoolRequest): string | null {
+  return pool.nodeNames.length > 0
+    ? notAmong(`node ${node.name}`, node.name, 'nodeName', pool.nodeNames)
+    : notSelected(`node ${node.name}`, node.labels, 'nodeAffinity', pool.nodeAffinity);
+}
+
+function namespaceMismatch(pool: Pool, { namespace }: PoolRequest): string | null {
+  return pool.namespaceNames.length > 0
+    ? notAmong(`namespace ${namespace.name}`, namespace.name, 'namespaceName', pool.namespaceNames)
+    : notSelected(`namespace ${namespace.name}`, namespace.labels, 'namespaceAffinity', pool.namespaceAffinity);
+}
+
+function podMismatch(pool: Pool, { pod, controller }: PoolRequest): string | null {
+  return pool.isAuto && pool.podAffinity !== null
+    ? autoPoolMismatch(pool.podAffinity.matchLabels, controller)
+    : notSelected('the pod', pod.labels, 'podAffinity', pool.podAffinity);
+}
+
+function multusMismatch(pool: Pool, request: PoolRequest, { agentNamespace }: ObjectionFacts): string | null {
+  if (pool.multusNames.length === 0) return null;
+  const names = pool.multusNames.map((name) => (name.includes('/') ? name : `${agentNamespace}/${name}`));
+  if (request.multusName === null) {
+    return `Multus network of ${request.interface} is unknown, it must be one of multusName [${listSome(names, 10)}]`;
+  }
+  const network = `Multus network ${shorten(request.multusName)} of ${request.interface}`;
+  return notAmong(network, request.multusName, 'multusName', names);
+}
+
+function nothingToGive({ addresses }: Pool, _: PoolRequest, { reserved }: ObjectionFacts): string | null {
+  if (addresses.isEmpty) return 'it has no address: ips is empty or all of it is excluded';
+  return addresses.subtract(reserved).isEmpty ? 'all its addresses are reserved' : null;
+}
+
+function notAmong(subject: string, name: string, field: string, names: readonly string[]): string | null {
+  return names.includes(name) ? null : `${subject} is not in ${field} [${listSome(names, 10)}]`;
+}
+
+function notSelected(subject: string, labels: Labels, field: string, selector: LabelSelector | null): string | null {
+  if (selector === null || selects(selector, labels)) return null;
+  return `the labels of ${subject} do not match ${field} [${formatSelector(selector)}]`;
+}

@@ -1,0 +1,57 @@
+import { decodeError } from '#pkg/agentapi/decode-error.ts';
+import { encodeRequest } from '#pkg/agentapi/http-request.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { type AgentReply, readReply } from './agent-reply.ts';
+import { type Call, remainingMs } from './call.ts';
+import { socketPath } from './host-paths.ts';
+
+const ANSWER_LIMIT_BYTES = 4 * 1024 * 1024;
+const RETRY_EVERY_MS = 100;
+/** The agent hears of this much less time than there is, so that it can roll back and still be heard. */
+const ROLLBACK_MARGIN_MS = 1000;
+
+export interface AgentQuestion {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  /** Sent with `timeoutMs` added; null for none. */
+  readonly args: object | null;
+}
+
+/**
+ * The body of the agent's successful answer. Every way of not getting an answer is `agent-unavailable`, each in its own
+ * words; an error that the agent answered is thrown as it is. Nothing that may have reached the agent is sent again.
+ */
+export async function askAgent(call: Call, question: AgentQuestion): Promise<string> {
+  const socket = socketPath(call.io);
+  const patientUntilMs = call.io.nowMs() + call.budget.patienceMs;
+  for (;;) {
+    const outcome = outcomeOf(await exchange(call, socket, question));
+    if (outcome.kind === 'success') return outcome.text;
+    const restMs = Math.min(patientUntilMs - call.io.nowMs(), remainingMs(call));
+    if (outcome.kind === 'failure' || restMs <= RETRY_EVERY_MS) throw outcome.error;
+    await call.io.sleep(RETRY_EVERY_MS);
+  }
+}
+
+type Outcome =
+  | { readonly kind: 'success'; readonly text: string }
+  /** The agent has done nothing yet and may be asked again. */
+  | { readonly kind: 'not-yet'; readonly error: IpamError }
+  | { readonly kind: 'failure'; readonly error: IpamError };
+
+async function exchange(call: Call, socket: string, { method, path, args }: AgentQuestion): Promise<AgentReply> {
+  const leftMs = Math.floor(remainingMs(call));
+  if (leftMs <= 0) throw new IpamError('agent-unavailable', 'no time was left to ask the agent');
+  const timeoutMs = Math.max(1, leftMs - ROLLBACK_MARGIN_MS);
+  const body = args === null ? null : call.io.encodeUtf8(JSON.stringify({ ...args, timeoutMs }));
+  const ended = await call.io.exchange(socket, encodeRequest(method, path, body), ANSWER_LIMIT_BYTES, leftMs);
+  return readReply(call.io, ended, { socket, waitedMs: leftMs, limitBytes: ANSWER_LIMIT_BYTES });
+}
+
+function outcomeOf(reply: AgentReply): Outcome {
+  if (reply.kind === 'away') return { kind: 'not-yet', error: reply.error };
+  if (reply.kind === 'lost') return { kind: 'failure', error: reply.error };
+  if (reply.status < 300) return { kind: 'success', text: reply.text };
+  const error = decodeError(reply.status, reply.text);
+  return { kind: error.reason === 'agent-unavailable' ? 'not-yet' : 'failure', error };
+}

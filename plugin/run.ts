@@ -1,0 +1,50 @@
+import { toErrorDocument } from '#pkg/cni/error-document.ts';
+import { peekVersion } from '#pkg/cni/net-conf.ts';
+import { type CniRequest, parseRequest, type RequestOf } from '#pkg/cni/request.ts';
+import { parseVerb } from '#pkg/cni/verb.ts';
+import type { Verb } from '#pkg/cni/versions.ts';
+import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import { add } from './add.ts';
+import { type Call, startCall } from './call.ts';
+import { check } from './check.ts';
+import { del } from './del.ts';
+import { gc } from './gc.ts';
+import type { PluginIo } from './plugin-io.ts';
+import { readStdin } from './read-stdin.ts';
+import { status } from './status.ts';
+import { version } from './version.ts';
+
+const VERBS: { readonly [V in Verb]: (request: RequestOf<V>, call: Call) => Promise<object | null> } = {
+  ADD: add,
+  DEL: del,
+  CHECK: check,
+  GC: gc,
+  STATUS: status,
+  VERSION: version,
+};
+
+/** One CNI call: at most one JSON document on stdout, and the exit code. */
+export async function run(io: PluginIo): Promise<0 | 1> {
+  const env = (name: string) => io.env(name);
+  let stdin = '';
+  try {
+    // The verb comes first: without one nobody may be writing to stdin.
+    const call = startCall(io, parseVerb(env));
+    stdin = await readStdin(call);
+    const output = await serve(parseRequest(env, stdin), call);
+    return output === null || print(io, output) ? 0 : 1;
+  } catch (thrown) {
+    print(io, toErrorDocument(toIpamError(thrown), peekVersion(stdin)));
+    return 1;
+  }
+}
+
+/** The table's own type says that the verb and its request belong together; TypeScript cannot follow it through an index. */
+function serve(request: CniRequest, call: Call): Promise<object | null> {
+  const verb = VERBS[request.verb] as (request: CniRequest, call: Call) => Promise<object | null>;
+  return verb(request, call);
+}
+
+function print(io: PluginIo, document: object): boolean {
+  return io.writeStdout(`${JSON.stringify(document)}\n`);
+}

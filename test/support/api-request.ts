@@ -1,0 +1,48 @@
+import { readFile } from 'node:fs/promises';
+import { type Agent, request } from 'node:https';
+import { json, text } from 'node:stream/consumers';
+
+export interface ApiAccess {
+  readonly url: string;
+  readonly caFile: string;
+}
+
+export interface ApiCall {
+  readonly method?: string;
+  readonly path: string;
+  readonly token?: string;
+  readonly body?: unknown;
+  readonly timeoutMs?: number;
+  readonly agent?: Agent;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Without an agent a connection of its own, so that no call meets one that a pause, a cut or a restart broke. */
+export async function callApi(server: ApiAccess, call: ApiCall): Promise<ApiAnswer> {
+  const ca = await readFile(server.caFile);
+  const { promise, resolve, reject } = Promise.withResolvers<ApiAnswer>();
+  const outgoing = request(new URL(call.path, server.url), {
+    method: call.method ?? 'GET',
+    ca,
+    agent: call.agent ?? false,
+    signal: AbortSignal.timeout(call.timeoutMs ?? 10_000),
+    headers: {
+      'content-type': 'application/json',
+      ...(call.token === undefined ? {} : { authorization: `Bearer ${call.token}` }),
+    },
+  });
+  outgoing.once('error', reject);
+  outgoing.once('response', (incoming) => {
+    const isJson = incoming.headers['content-type']?.startsWith('application/json') === true;
+    (isJson ? json(incoming) : text(incoming)).then(
+      (body) => resolve({ status: incoming.statusCode ?? 0, body }),
+      reject,
+    );
+  });
+  outgoing.end(call.body === undefined ? undefined : JSON.stringify(call.body));
+  return promise;
+}

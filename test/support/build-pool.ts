@@ -1,0 +1,64 @@
+import { parseAddress } from '#pkg/ip/address.ts';
+import { parseCidr } from '#pkg/ip/cidr.ts';
+import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import { parseRange } from '#pkg/ip/range.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import type { PoolRequest } from '#pkg/pool/request.ts';
+
+/** A pool in words a test can read; anything else of `Pool` may be given as it is. */
+export interface PoolOverrides extends Partial<Omit<Pool, 'subnet' | 'addresses' | 'gateway' | 'family'>> {
+  readonly subnet?: string;
+  /** Ranges as in `spec.ips`; without them the whole subnet. */
+  readonly ips?: readonly string[];
+  readonly gateway?: string | null;
+}
+
+/** Without overrides: an IPv4 pool that serves everybody. The family is that of the subnet. */
+export function buildPool({ subnet, ips, gateway, ...others }: PoolOverrides = {}): Pool {
+  const cidr = parseCidr(subnet ?? '10.0.0.0/24');
+  const name = others.name ?? 'pool-a';
+  return {
+    name,
+    uid: `uid-of-${name}`,
+    family: cidr.family,
+    subnet: cidr,
+    addresses: IntervalSet.of(ips === undefined ? [cidr] : ips.map(parseRange)),
+    gateway: gateway === undefined || gateway === null ? null : parseAddress(gateway),
+    routes: [],
+    podAffinity: null,
+    namespaceAffinity: null,
+    namespaceNames: [],
+    nodeAffinity: null,
+    nodeNames: [],
+    multusNames: [],
+    isAuto: false,
+    isDefault: false,
+    isDisabled: false,
+    isTerminating: false,
+    domain: 'default',
+    reuseCooldownSeconds: 0,
+    ...others,
+  };
+}
+
+type RequestPart = 'node' | 'namespace' | 'pod' | 'cniConfig';
+
+/** The nested parts may be given in part. */
+export type RequestOverrides = Partial<Omit<PoolRequest, RequestPart>> & {
+  readonly [K in RequestPart]?: Partial<PoolRequest[K]>;
+};
+
+/** Without overrides: `eth0` of a bare pod in namespace `prod` on `worker-1`, where nobody names a pool. */
+export function buildRequest({ node, namespace, pod, cniConfig, ...others }: RequestOverrides = {}): PoolRequest {
+  return {
+    interface: 'eth0',
+    interfaceIndex: 0,
+    controller: null,
+    multusName: null,
+    ...others,
+    node: { name: 'worker-1', labels: {}, ...node },
+    namespace: { name: 'prod', labels: {}, annotations: {}, ...namespace },
+    pod: { labels: {}, annotations: {}, ...pod },
+    cniConfig: { ipv4: [], ipv6: [], cleanGateway: false, ...cniConfig },
+  };
+}
