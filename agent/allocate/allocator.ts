@@ -71,12 +71,17 @@ export class Allocator {
     slot: Slot,
   ): Promise<void> {
     const { catalog, options, taker, log } = this.#deps;
-    const plan = planAllocation(facts.request, args.requestedIPs ?? [], catalog.current(), options);
-    for (const warning of plan.warnings)
+    const planNow = () => planAllocation(facts.request, args.requestedIPs ?? [], catalog.current(), options);
+    const first = planNow();
+    const { families, warnings, cleanGateway } = first;
+    for (const warning of warnings) {
       log.warn({ containerID: args.containerID, ifName: args.ifName, warning }, 'request warning');
-    refuseOtherAddress(plan.families, held);
-    const missing = plan.families.filter(({ family }) => !held.some((record) => recordFamily(record) === family));
-    await taker.take(missing, { holder: { ...facts.holder, attach: 1 }, cleanGateway: plan.cleanGateway, call, slot });
+    }
+    refuseOtherAddress(families, held);
+    const isMissing = ({ family }: FamilyPlan) => !held.some((record) => recordFamily(record) === family);
+    const plans = [first];
+    const plan = () => (plans.pop() ?? planNow()).families.filter(isMissing);
+    await taker.take(plan, { holder: { ...facts.holder, attach: 1 }, cleanGateway, call, slot });
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Holder, IpRecord } from '#pkg/crd/ip-record.ts';
+import { recordFamily } from '#pkg/crd/record-family.ts';
 import { recordName } from '#pkg/crd/record-name.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { formatAddress } from '#pkg/ip/address.ts';
@@ -44,21 +45,22 @@ export class FamilyTaker {
     this.#deps = deps;
   }
 
-  async take(plans: readonly FamilyPlan[], want: Want): Promise<void> {
+  /** `plan` says what is wanted as the pools are now; it is asked again after every wait. */
+  async take(plan: () => readonly FamilyPlan[], want: Want): Promise<void> {
     const taken: IpRecord[] = [];
     try {
-      await this.#takeAll(plans, want, taken);
+      await this.#takeAll(plan, want, taken);
     } catch (thrown) {
       throw await this.#rollBack(taken, toIpamError(thrown));
     }
   }
 
   /** Waits for an address where every eligible pool is full, as long as the call allows. */
-  async #takeAll(plans: readonly FamilyPlan[], want: Want, taken: IpRecord[]): Promise<void> {
+  async #takeAll(plan: () => readonly FamilyPlan[], want: Want, taken: IpRecord[]): Promise<void> {
     const { nowMs, exhaustedWaitMs } = this.#deps;
     const startedAtMs = nowMs();
-    let open = plans;
     for (;;) {
+      const open = plan().filter(({ family }) => !taken.some((record) => recordFamily(record) === family));
       const exhausted = await this.#takeEach(open, want, taken);
       if (exhausted.length === 0) return;
       const waitedMs = nowMs() - startedAtMs;
@@ -66,7 +68,6 @@ export class FamilyTaker {
       const isWoken = waitMs > 0 && (await this.#waitForFreed(exhausted, waitMs, want));
       throwIfAbandoned(want.call);
       if (!isWoken) throw exhaustedError(want.holder.interface, exhausted, nowMs() - startedAtMs);
-      open = open.filter(({ family }) => exhausted.some((it) => it.family === family));
     }
   }
 
@@ -107,11 +108,10 @@ export class FamilyTaker {
   }
 
   async #waitForFreed(exhausted: readonly Exhausted[], waitMs: number, { call, slot }: Want): Promise<boolean> {
-    const { views, waiters } = this.#deps;
-    const pools = exhausted.flatMap((it) => it.views.map((view) => view.pool));
-    const names = pools.map((pool) => pool.name);
-    const isWorthTrying = () => pools.some((pool) => views.of(pool).freeCount > 0n);
-    const wake = await slot.rest(() => waiters.wait(names, waitMs, call.signal, isWorthTrying));
+    const views = exhausted.flatMap((it) => it.views);
+    const names = views.map((view) => view.pool.name);
+    const isWorthTrying = () => views.some((view) => view.freeCount > 0n || this.#deps.views.isOutdated(view));
+    const wake = await slot.rest(() => this.#deps.waiters.wait(names, waitMs, call.signal, isWorthTrying));
     return wake === 'woken';
   }
 

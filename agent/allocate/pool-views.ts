@@ -29,6 +29,13 @@ export class PoolViews {
     return view;
   }
 
+  /** The pool, or what is reserved in it, is not what the view was made of any more. */
+  isOutdated(view: PoolView): boolean {
+    const { pools, reserved } = this.#catalog.current();
+    const known = this.#views.get(view.pool.name);
+    return pools.get(view.pool.name) !== view.pool || known?.reserved !== reserved[view.pool.family];
+  }
+
   /** An address came back by our own hand. */
   markFree(record: IpRecord): void {
     this.#views.get(record.spec.pool.name)?.view.markFree(parseAddress(record.spec.address).value);

@@ -28,7 +28,7 @@ function decodeIp(fields: JsonFields): IpConfig {
   const enableIPConflictDetection = fields.optionalFlag('enableIPConflictDetection');
   return {
     version: decodeFamily(fields),
-    address: fields.text('address', MAX_ADDRESS),
+    address: decodeAddress(fields, 'address'),
     nic: decodeInterface(fields, 'nic'),
     ipPool: fields.optionalText('ipPool', MAX_NAME) ?? '',
     ...(gateway === '' ? {} : { gateway }),
@@ -39,6 +39,10 @@ function decodeIp(fields: JsonFields): IpConfig {
   };
 }
 
+function decodeAddress(fields: JsonFields, key: string): string {
+  return fields.text(key, MAX_ADDRESS) || fields.refuse(key, 'is missing');
+}
+
 function decodeFamily(fields: JsonFields): 4 | 6 {
   const version = fields.raw('version');
   return version === 4 || version === 6 ? version : fields.refuse('version', 'must be 4 or 6');
@@ -47,7 +51,7 @@ function decodeFamily(fields: JsonFields): 4 | 6 {
 function decodeRoute(fields: JsonFields): WireRoute {
   return {
     ifName: decodeInterface(fields, 'ifName'),
-    dst: fields.text('dst', MAX_ADDRESS),
+    dst: decodeAddress(fields, 'dst'),
     gw: fields.optionalText('gw', MAX_ADDRESS) ?? '',
   };
 }

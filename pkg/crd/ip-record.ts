@@ -11,7 +11,7 @@ export const HOLDER_KINDS = [
   'IPAllocation',
   'Conflict',
 ] as const;
-export type HolderKind = (typeof HOLDER_KINDS)[number];
+type HolderKind = (typeof HOLDER_KINDS)[number];
 
 export interface Holder {
   readonly kind: HolderKind;

@@ -42,8 +42,8 @@ function openLock(file: string, whenHeld: () => IpamError): DatabaseSync {
 function lockFile(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 0 });
   try {
-    // Without a journal nothing is ever written, so a full disk does not matter and a kill leaves nothing behind.
-    db.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
+    // With its journal in memory nothing is ever written, so a full disk does not matter and a kill leaves nothing behind.
+    db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return db;
   } catch (thrown) {
     db.close();

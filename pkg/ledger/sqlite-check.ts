@@ -16,17 +16,20 @@ export function checkPages(db: DatabaseSync, file: string): void {
 
 /** A row whose name, columns and spec disagree would hide a record, or hold one address under two names. */
 export function checkRows(db: DatabaseSync, file: string): void {
+  const latest = Number(db.prepare('SELECT latest FROM version').get()?.['latest']);
   for (const row of db.prepare('SELECT * FROM record').iterate()) {
-    const problem = rowProblem(row);
+    const problem = rowProblem(row, latest);
     if (problem !== null) throw damagedFile(file, problem);
   }
 }
 
-function rowProblem(row: Row): string | null {
+function rowProblem(row: Row, latest: number): string | null {
   try {
     const record = toRecord(row);
     const { address, domain } = record.spec;
     if (record.name !== recordName(parseAddress(address), domain)) return `the record ${record.name} holds ${address}`;
+    if (!(Number(record.resourceVersion) <= latest))
+      return `the record ${record.name} is newer than the counter of versions`;
     const { spec: _, ...columns } = toRow(record);
     const wrong = Object.keys(columns).find((column) => !isDeepStrictEqual(columns[column], row[column]));
     return wrong === undefined ? null : `the record ${record.name} disagrees with its column ${wrong}`;

@@ -28,6 +28,11 @@ test.each([
     text: '{\n\n"a" 1',
     fault: `bad JSON: Expected ':' after property name in JSON at position 7 (line 3 column 5)`,
   },
+  {
+    name: 'no JSON, quoted over lines',
+    text: '{"a":\n x}',
+    fault: `bad JSON: Unexpected token 'x', "{"a":  x}" is not valid JSON`,
+  },
   { name: 'null', text: 'null', fault: 'the value must be an object, is null' },
   { name: 'a list', text: '["a"]', fault: 'the value must be an object, is a list' },
   { name: 'a string', text: '"a"', fault: 'the value must be an object, is a string' },

@@ -58,11 +58,14 @@ export function describeCreate(makeLedger: MakeLedger): void {
       },
     );
 
-    test.each(['::ffff:10.0.0.1', '10.0.0.01', '10.0.0.1/24', ''])('%j is not a way to write an address', async (text) => {
-      await using resource = await makeLedger();
-      await expectFailure(resource.ledger.create({ ...specOf('10.0.0.1'), address: text }), 'internal');
-      expect(await resource.ledger.list({ limit: 10 })).toEqual([]);
-    });
+    test.each(['::ffff:10.0.0.1', '10.0.0.01', '10.0.0.1/24', ''])(
+      '%j is not a way to write an address',
+      async (text) => {
+        await using resource = await makeLedger();
+        await expectFailure(resource.ledger.create({ ...specOf('10.0.0.1'), address: text }), 'internal');
+        expect(await resource.ledger.list({ limit: 10 })).toEqual([]);
+      },
+    );
 
     test.each(['Retained', 'Suspect', 'Cooling'] as const)('nothing begins as %s', async (state) => {
       await using resource = await makeLedger();

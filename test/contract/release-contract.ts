@@ -71,7 +71,10 @@ export function describeRelease(makeLedger: MakeLedger): void {
       const seen = await taken(resource.ledger, SPEC);
       const { promise, resolve } = Promise.withResolvers<void>();
       using _watch = resource.ledger.watchFreed('pool-a', resolve);
-      const [outcome] = await Promise.all([promise.then(() => resource.ledger.create(SPEC)), resource.ledger.release(seen)]);
+      const [outcome] = await Promise.all([
+        promise.then(() => resource.ledger.create(SPEC)),
+        resource.ledger.release(seen),
+      ]);
       expect(outcome.taken).toBe(true);
     });
 

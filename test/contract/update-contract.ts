@@ -80,7 +80,8 @@ export function describeUpdate(makeLedger: MakeLedger): void {
       const seen = await begin(resource.ledger);
       expect(await resource.ledger[method](seen, next)).toMatchObject({ done: true });
       const now = await resource.ledger.get(seen.name);
-      expect(await resource.ledger[method](seen, next)).toEqual({ done: false, because: 'changed' });
+      const later = heldBy(next, { attach: 9 });
+      expect(await resource.ledger[method](seen, later)).toEqual({ done: false, because: 'changed' });
       expect(await resource.ledger.get(seen.name)).toEqual(now);
     });
 

@@ -4,7 +4,7 @@ import { access, mkdir } from 'node:fs/promises';
 import { Agent } from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findApiBinaries } from '#test/support/api-binaries.ts';
 import { isListening } from '#test/support/api-ports.ts';
 import { type ApiAnswer, type ApiCall, callApi } from '#test/support/api-request.ts';
@@ -191,15 +191,25 @@ describe('what a run leaves behind', () => {
     const { etcd } = await findApiBinaries();
     const urls = ['--listen-client-urls=http://127.0.0.1:0', '--advertise-client-urls=http://127.0.0.1:0'];
     const leftover = spawn(etcd, [`--data-dir=${dead}/etcd`, '--listen-peer-urls=http://127.0.0.1:0', ...urls]);
-    const stranger = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1_000)', `--data-dir=${dead}/etcd`]);
+    const stranger = spawn(process.execPath, [
+      '--eval',
+      'setInterval(() => {}, 1_000)',
+      '--',
+      `--data-dir=${dead}/etcd`,
+    ]);
+    onTestFinished(() => {
+      for (const child of [leftover, stranger]) child.kill('SIGKILL');
+    });
     await vi.waitFor(() => access(join(dead, 'etcd/member')), 20_000);
-    const ended = once(leftover, 'exit');
+    const ends = [once(leftover, 'exit'), once(stranger, 'exit')];
 
     await removeLeftovers();
-    expect(await ended).toEqual([null, 'SIGKILL']);
     await expect(access(dead)).rejects.toThrow('ENOENT');
-    expect(stranger.exitCode).toBeNull();
-    stranger.kill();
+    stranger.kill('SIGTERM');
+    expect(await Promise.all(ends)).toEqual([
+      [null, 'SIGKILL'],
+      [null, 'SIGTERM'],
+    ]);
     expect(await asAdmin({ path: '/readyz' })).toMatchObject({ status: 200 });
     await access(server.dir);
   });
@@ -213,6 +223,7 @@ describe('what a run leaves behind', () => {
     const owner = spawn(process.execPath, ['--input-type=module', '--eval', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+    onTestFinished(() => void owner.kill('SIGKILL'));
     const [line] = await once(owner.stdout, 'data');
     const { pid, dir } = JSON.parse(String(line)) as { pid: number; dir: string };
 
@@ -232,9 +243,9 @@ describe('what a run leaves behind', () => {
 });
 
 test('without binaries it fails and names the command that provides them', async () => {
+  onTestFinished(() => void vi.unstubAllEnvs());
   vi.stubEnv('KUBEBUILDER_ASSETS', '');
   vi.stubEnv('PATH', '/usr/bin:/bin');
   vi.stubEnv('XDG_CACHE_HOME', join(server.dir, 'empty'));
   await expect(startApiServer()).rejects.toThrow('hack/kube-assets');
-  vi.unstubAllEnvs();
 });

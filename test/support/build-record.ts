@@ -1,6 +1,6 @@
 import type { Holder, IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
 
-export interface RecordWish extends Partial<Omit<RecordSpec, 'holder'>> {
+interface RecordWish extends Partial<Omit<RecordSpec, 'holder'>> {
   readonly name?: string;
   readonly uid?: string;
   readonly resourceVersion?: string;

@@ -1,6 +1,6 @@
 import type { Terminal } from '#ctl/terminal.ts';
 
-export interface MemoryTerminal extends Terminal {
+interface MemoryTerminal extends Terminal {
   readonly stdout: string;
   readonly stderr: string;
 }

@@ -1,0 +1,52 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { spoolFileName } from '#pkg/agentapi/spooled-del.ts';
+import { buildPool } from '#test/support/build-pool.ts';
+import { addArgs, delArgs, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
+
+const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.12'], isDefault: true });
+
+test('a spooled DEL that an ADD has consumed since it was listed frees nothing', async () => {
+  await using made = await startMemoryAgent([POOL]);
+  await made.agent.add(addArgs('c1'), newCall());
+  const del = delArgs('c1');
+  const name = spoolFileName(del);
+  await writeFile(join(made.spoolDirectory, name), JSON.stringify({ version: 1, del }));
+  await made.agent.add(addArgs('c1'), newCall());
+  expect(await made.releaser.delSpooled(name, del)).toBeNull();
+  expect(await made.ledger.list({ limit: 10 })).toHaveLength(1);
+});
+
+test('a judgement from before an ADD that was answered with the unchanged record is void', async () => {
+  await using made = await startMemoryAgent([POOL]);
+  await made.agent.add(addArgs('c1'), newCall());
+  const [record] = await made.ledger.list({ limit: 1 });
+  if (record === undefined) throw new Error('the record of c1 is missing');
+  const judgedAtMs = performance.now();
+  await made.agent.add(addArgs('c1'), newCall());
+  expect(await made.ledger.get(record.name)).toEqual(record);
+  expect(await made.releaser.releaseJudged(record, judgedAtMs)).toBe('changed');
+  expect(await made.ledger.get(record.name)).toEqual(record);
+  expect(await made.releaser.releaseJudged(record, performance.now())).toBe('released');
+  expect(await made.releaser.releaseJudged(record, performance.now())).toBe('gone');
+});
+
+test('a record changed behind the agent is left alone', async () => {
+  await using made = await startMemoryAgent([POOL]);
+  await made.agent.add(addArgs('c1'), newCall());
+  const [record] = await made.ledger.list({ limit: 1 });
+  if (record === undefined) throw new Error('the record of c1 is missing');
+  await made.ledger.amend(record, { ...record.spec, holder: { ...record.spec.holder, attach: 7 } });
+  expect(await made.releaser.del(delArgs('c1'))).toMatchObject([{ outcome: 'changed' }]);
+  expect((await made.ledger.get(record.name))?.spec.holder.attach).toBe(7);
+});
+
+test('all interfaces of a container are released at once', async () => {
+  await using made = await startMemoryAgent([POOL]);
+  await made.agent.add(addArgs('c1'), newCall());
+  await made.agent.add(addArgs('c1', { ifName: 'net1' }), newCall());
+  await made.agent.add(addArgs('c2'), newCall());
+  await made.agent.delContainer({ containerID: 'c1', podNamespace: '', podName: '', podUID: '' });
+  expect((await made.ledger.list({ limit: 10 })).map((it) => it.spec.holder.containerID)).toEqual(['c2']);
+});

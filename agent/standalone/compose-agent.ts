@@ -1,0 +1,78 @@
+import type { Logger } from 'pino';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { Agent } from '../agent.ts';
+import { Allocator } from '../allocate/allocator.ts';
+import { FamilyTaker } from '../allocate/family-taker.ts';
+import { FreedWaiters } from '../allocate/freed-waiters.ts';
+import { PoolViews } from '../allocate/pool-views.ts';
+import { Reattachment } from '../allocate/reattachment.ts';
+import { Gate } from '../gate.ts';
+import { Inspector } from '../inspect/inspector.ts';
+import { KeyedQueue } from '../keyed-queue.ts';
+import { NodeIndex } from '../node-index.ts';
+import type { PoolCatalog } from '../pool-catalog.ts';
+import { GiveBack } from '../release/give-back.ts';
+import { Releaser } from '../release/releaser.ts';
+import type { Spool } from '../release/spool.ts';
+import type { ReachStep } from '../steps.ts';
+import { Collector } from './collector.ts';
+import { ContainerHolders } from './container-holders.ts';
+
+const WORKING = { working: 64, queued: 1_000 };
+const MOST_WAITERS = 256;
+const EARLIER_BOOT_MS = 5 * 60_000;
+const PLAN_OPTIONS = { enableIPv4: true, enableIPv6: true, enableSubnets: false, agentNamespace: '' };
+
+export interface AgentPorts {
+  readonly ledger: Ledger;
+  readonly catalog: PoolCatalog;
+  readonly spool: Spool;
+  readonly node: string;
+  readonly bootID: string;
+  readonly exhaustedWaitMs: number;
+  readonly collectAfterMs: number;
+  readonly log: Logger;
+  readonly reach: ReachStep;
+  readonly nowMs?: () => number;
+  readonly now?: () => Date;
+}
+
+/** Wires the agent of a host without Kubernetes, knowing this node's records; it does not serve yet. */
+export async function composeAgent(
+  ports: AgentPorts,
+): Promise<{ agent: Agent; releaser: Releaser; collector: Collector }> {
+  const { ledger, catalog, spool, node, bootID, log, reach } = ports;
+  const nowMs = ports.nowMs ?? (() => performance.now());
+  const now = ports.now ?? (() => new Date());
+  const options = PLAN_OPTIONS;
+  const index = new NodeIndex(nowMs);
+  for (const record of await ledger.byNode(node)) index.put(record);
+  const queue = new KeyedQueue();
+  const views = new PoolViews(catalog, ledger, node);
+  const holders = new ContainerHolders(node, bootID);
+  const giveBack = new GiveBack({ ledger, index, views, catalog, now, reach });
+  const releaser = new Releaser({ index, giveBack, spool, queue, reach });
+  const waiters = new FreedWaiters(ledger, catalog, MOST_WAITERS);
+  const taker = new FamilyTaker({ ...ports, index, views, waiters, giveBack, nowMs });
+  const reattachment = new Reattachment({ ledger, index, giveBack });
+  const gate = new Gate(WORKING);
+  const allocator = new Allocator({
+    catalog,
+    holders,
+    index,
+    reattachment,
+    taker,
+    spool,
+    gate,
+    queue,
+    options,
+    reach,
+    log,
+  });
+  const patience = { netnsGoneMs: ports.collectAfterMs, earlierBootMs: EARLIER_BOOT_MS };
+  const collector = new Collector({ index, releaser, bootID, patience, nowMs, now, log });
+  const inspector = new Inspector({ ledger, catalog, views, holders, spool, options });
+  const collect = (dryRun: boolean) => collector.collect(dryRun);
+  const agent = new Agent({ ledger, index, allocator, releaser, giveBack, inspector, collect, log });
+  return { agent, releaser, collector };
+}

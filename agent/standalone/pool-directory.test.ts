@@ -1,0 +1,164 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { expect, test, vi } from 'vitest';
+import { formatRange } from '#pkg/ip/range.ts';
+import { PoolDirectory } from './pool-directory.ts';
+
+function poolYaml(name: string, ips: string, more = ''): string {
+  return `apiVersion: spiderpool.spidernet.io/v2beta1
+kind: SpiderIPPool
+metadata:
+  name: ${name}
+spec:
+  subnet: 10.0.0.0/24
+  ips: [${ips}]
+${more}`;
+}
+
+async function openDirectory(files: Record<string, string>) {
+  const path = await mkdtemp(join(tmpdir(), 'ipledger-pools-'));
+  const write = (name: string, text: string) => writeFile(join(path, name), text);
+  for (const [name, text] of Object.entries(files)) await write(name, text);
+  const catalog = await PoolDirectory.open(path, pino({ level: 'silent' }));
+  return {
+    catalog,
+    write,
+    remove: (name: string) => rm(join(path, name)),
+    rangesOf: (name: string) =>
+      catalog
+        .current()
+        .pools.get(name)
+        ?.addresses.intervals()
+        .map((interval) => formatRange(4, interval)),
+    async [Symbol.asyncDispose]() {
+      catalog[Symbol.dispose]();
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+}
+
+test('pools and reserved addresses are read from every file of the directory', async () => {
+  const reserved = `apiVersion: spiderpool.spidernet.io/v2beta1
+kind: SpiderReservedIP
+metadata: {name: gateways}
+spec: {ips: [10.0.0.1-10.0.0.2]}
+`;
+  await using made = await openDirectory({
+    'a.yaml': `${poolYaml('one', '10.0.0.10')}---\n${poolYaml('two', '10.0.0.20')}`,
+    'b.yml': reserved,
+    'readme.txt': 'not read',
+    '.hidden.yaml': 'not: [read',
+  });
+  expect([...made.catalog.current().pools.keys()]).toEqual(['one', 'two']);
+  expect(made.catalog.current().reserved[4].size).toBe(2n);
+  expect(made.catalog.current().problems).toEqual([]);
+});
+
+test.each([
+  {
+    name: 'reversed range',
+    yaml: poolYaml('p', '10.0.0.9-10.0.0.1'),
+    problem: /^p\.yaml:7: spec\.ips\[0\]: .*reversed/,
+  },
+  {
+    name: 'outside the subnet',
+    yaml: poolYaml('p', '10.0.1.1'),
+    problem: /^p\.yaml:7: spec\.ips\[0\]: .*10\.0\.0\.0\/24/,
+  },
+  {
+    name: 'host bits',
+    yaml: poolYaml('p', '10.0.0.5').replace('10.0.0.0/24', '10.0.0.1/24'),
+    problem: /^p\.yaml:6: spec\.subnet: .*10\.0\.0\.0\/24/,
+  },
+  {
+    name: 'gateway among ips',
+    yaml: poolYaml('p', '10.0.0.1-10.0.0.5', '  gateway: 10.0.0.2\n'),
+    problem: /^p\.yaml:8: spec\.gateway: /,
+  },
+  {
+    name: 'unknown field',
+    yaml: poolYaml('p', '10.0.0.5', '  gatewya: 10.0.0.1\n'),
+    problem: /^p\.yaml:8: spec\.gatewya: unknown field.*gateway/,
+  },
+  {
+    name: 'unknown kind',
+    yaml: poolYaml('p', '10.0.0.5').replace('SpiderIPPool', 'SpiderPool'),
+    problem: /^p\.yaml:2: kind: "SpiderPool" is not known/,
+  },
+  { name: 'broken YAML', yaml: 'apiVersion: [x\n  y: z\n', problem: /^p\.yaml:\d+: / },
+])('a bad file is reported by name and line: $name', async ({ yaml, problem }) => {
+  await using made = await openDirectory({ 'p.yaml': yaml, 'ok.yaml': poolYaml('ok', '10.0.0.200') });
+  expect(made.catalog.current().problems).toEqual([expect.stringMatching(problem)]);
+  expect([...made.catalog.current().pools.keys()]).toEqual(['ok']);
+});
+
+test('of two overlapping pools the first is used, the second reported', async () => {
+  await using made = await openDirectory({
+    'a.yaml': poolYaml('a', '10.0.0.10-10.0.0.20'),
+    'b.yaml': poolYaml('b', '10.0.0.20'),
+  });
+  expect([...made.catalog.current().pools.keys()]).toEqual(['a']);
+  expect(made.catalog.current().problems).toEqual([expect.stringMatching(/^b\.yaml:1: .*\bb\b.*\ba\b.*10\.0\.0\.20/)]);
+});
+
+test('an overlapping pool that comes later does not push out the one in use, even if its file sorts first', async () => {
+  await using made = await openDirectory({ 'm.yaml': poolYaml('used', '10.0.0.10') });
+  await made.write('a.yaml', poolYaml('newcomer', '10.0.0.10-10.0.0.11'));
+  await made.catalog.reload();
+  expect([...made.catalog.current().pools.keys()]).toEqual(['used']);
+});
+
+test('a change on disk is picked up by itself, and listeners are told', async () => {
+  await using made = await openDirectory({ 'p.yaml': poolYaml('p', '10.0.0.10') });
+  const told = Promise.withResolvers<void>();
+  made.catalog.onChange(told.resolve);
+  await made.write('p.yaml', poolYaml('p', '10.0.0.10-10.0.0.12'));
+  await told.promise;
+  expect(made.rangesOf('p')).toEqual(['10.0.0.10-10.0.0.12']);
+});
+
+test('a file that becomes broken keeps its last good state; mended, it is used; removed, its pool is gone', async () => {
+  await using made = await openDirectory({ 'p.yaml': poolYaml('p', '10.0.0.10') });
+  await made.write('p.yaml', poolYaml('p', '10.0.0.9-10.0.0.1'));
+  await made.catalog.reload();
+  expect(made.rangesOf('p')).toEqual(['10.0.0.10']);
+  expect(made.catalog.current().problems).toHaveLength(1);
+  await made.write('p.yaml', poolYaml('p', '10.0.0.1-10.0.0.9'));
+  await made.catalog.reload();
+  expect(made.rangesOf('p')).toEqual(['10.0.0.1-10.0.0.9']);
+  expect(made.catalog.current().problems).toEqual([]);
+  await made.remove('p.yaml');
+  await made.catalog.reload();
+  expect(made.rangesOf('p')).toBeUndefined();
+});
+
+test('the domain of a pool in use cannot change', async () => {
+  await using made = await openDirectory({ 'p.yaml': poolYaml('p', '10.0.0.10') });
+  await made.write(
+    'p.yaml',
+    poolYaml('p', '10.0.0.10').replace('name: p', 'name: p\n  annotations: {ipledger.io/domain: blue}'),
+  );
+  await made.catalog.reload();
+  expect(made.catalog.current().problems).toEqual([
+    expect.stringContaining('domain of pool p is default and cannot become blue'),
+  ]);
+});
+
+test('nothing changed: nobody is told', async () => {
+  await using made = await openDirectory({ 'p.yaml': poolYaml('p', '10.0.0.10') });
+  const listener = vi.fn<() => void>();
+  made.catalog.onChange(listener);
+  const before = made.catalog.current();
+  await made.catalog.reload();
+  expect(listener).not.toHaveBeenCalled();
+  expect(made.catalog.current()).toBe(before);
+});
+
+test('a directory that is not there is an error at start', async () => {
+  await expect(PoolDirectory.open('/nowhere/at/all', pino({ level: 'silent' }))).rejects.toMatchObject({
+    reason: 'bad-config',
+    message: expect.stringContaining('/nowhere/at/all') as string,
+  });
+});

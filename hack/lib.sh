@@ -1,0 +1,96 @@
+# shellcheck shell=bash
+# Shared by the scripts beside it: sourced, never run. Leaves the caller in the repository's root.
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+readonly ROOT
+readonly CNI_DIRECTORY=/usr/lib/cni
+readonly DEBIAN_PACKAGES=(containernetworking-plugins iproute2 iputils-ping)
+cd "$ROOT" || exit
+
+say() { printf '==> %s\n' "$*"; }
+
+die() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+need_root() { ((EUID == 0)) || die "network namespaces need root: sudo $0"; }
+
+as_root() {
+  if ((EUID == 0)); then "$@"; else sudo "$@"; fi
+}
+
+ensure_packages() {
+  local package missing=()
+  if ! command -v dpkg-query >/dev/null; then
+    check_commands
+    return
+  fi
+  for package in "${DEBIAN_PACKAGES[@]}"; do
+    # shellcheck disable=SC2016 # the format is dpkg's
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+  say "installing the Debian packages ${missing[*]}"
+  as_root apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive as_root apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# On another distribution the programs count, whoever installed them.
+check_commands() {
+  local program
+  for program in ip ping nsenter "$CNI_DIRECTORY/bridge"; do
+    command -v "$program" >/dev/null || die "$program is missing (Debian: ${DEBIAN_PACKAGES[*]})"
+  done
+}
+
+# What `npm ci` installed is what the lock says. Runs on any Node, so it may run before ours is there.
+is_installed() {
+  [[ node_modules/.package-lock.json -nt package-lock.json ]] && node - <<'JS'
+const { readFileSync } = require('node:fs');
+const packagesOf = (file) => JSON.parse(readFileSync(file, 'utf8')).packages;
+const wanted = packagesOf('package-lock.json');
+const installed = packagesOf('node_modules/.package-lock.json');
+const names = Object.keys(wanted).filter((name) => name !== '');
+const same = (name) => installed[name]?.version === wanted[name].version;
+const mayLack = (name) => wanted[name].optional === true && installed[name] === undefined;
+const none = (name) => wanted[name] === undefined;
+process.exit(names.every((name) => same(name) || mayLack(name)) && !Object.keys(installed).some(none) ? 0 : 1);
+JS
+}
+
+ensure_node_modules() {
+  command -v npm >/dev/null || die 'npm is missing: install Node.js with npm (any version from 20 on will do)'
+  if ! is_installed; then
+    say 'npm ci'
+    npm ci --no-progress --loglevel=error
+  fi
+  PATH="$ROOT/node_modules/.bin:$PATH"
+  export PATH
+}
+
+# Everything that ends up in dist/, and where: launchers name this tree's Node.
+hash_sources() {
+  local place places=()
+  for place in cmd plugin agent ctl controller pkg hack/bundle.ts package.json package-lock.json; do
+    [[ ! -e $place ]] || places+=("$place")
+  done
+  {
+    printf '%s\n' "$ROOT"
+    find "${places[@]}" -type f ! -name '*.test.ts' -print0 | LC_ALL=C sort -z | xargs -0 sha256sum
+  } | sha256sum | cut -d ' ' -f 1
+}
+
+is_built() { [[ -f dist/.sources && $(<dist/.sources) == "$(hash_sources)" ]]; }
+
+build() {
+  local hash
+  # Taken first: a source that changes while esbuild reads must be built again.
+  hash=$(hash_sources)
+  say 'building dist/'
+  rm -f dist/.sources
+  node hack/bundle.ts
+  printf '%s\n' "$hash" >dist/.sources
+}
+
+ensure_built() { is_built || build; }

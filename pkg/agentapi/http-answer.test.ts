@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { decodeAnswer } from './http-answer.ts';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const answer = (head: string, body = '') => bytes(`${head.replaceAll('\n', '\r\n')}\r\n\r\n${body}`);
+
+test.each([
+  { name: 'content-length', raw: answer('HTTP/1.1 200 OK\nContent-Length: 3', 'abc'), status: 200, body: 'abc' },
+  {
+    name: 'content-length in bytes',
+    raw: answer('HTTP/1.1 200 OK\ncontent-length: 6', 'é😀'),
+    status: 200,
+    body: 'é😀',
+  },
+  {
+    name: 'chunks',
+    raw: answer('HTTP/1.1 200 OK\nTransfer-Encoding: Chunked', '3\r\nabc\r\n1;x=y\r\nd\r\n0\r\n\r\n'),
+    status: 200,
+    body: 'abcd',
+  },
+  {
+    name: 'chunks in bytes',
+    raw: answer('HTTP/1.1 200 OK\ntransfer-encoding: chunked', '2\r\né\r\n4\r\n😀\r\n0\r\n\r\n'),
+    status: 200,
+    body: 'é😀',
+  },
+  { name: 'the end of the stream', raw: answer('HTTP/1.0 500 no', 'abc'), status: 500, body: 'abc' },
+  { name: 'nothing, 204', raw: answer('HTTP/1.1 204 No Content'), status: 204, body: '' },
+  { name: 'no phrase', raw: answer('HTTP/1.1 200\ncontent-length: 0'), status: 200, body: '' },
+])('a body framed by $name', ({ raw, status, body }) => {
+  expect(decodeAnswer(raw)).toEqual({ kind: 'answer', status, body: bytes(body) });
+});
+
+test.each([
+  { raw: bytes('SSH-2.0-OpenSSH_9.2\r\n'), kind: 'junk', why: 'it does not begin with an HTTP status line' },
+  { raw: bytes('\u0000\u0001'), kind: 'junk', why: 'it does not begin with an HTTP status line' },
+  { raw: answer('HTTP/2 200'), kind: 'junk', why: 'it does not begin with an HTTP status line' },
+  { raw: answer('HTTP/1.1 100 Continue'), kind: 'junk', why: 'it does not begin with an HTTP status line' },
+  {
+    raw: answer(`HTTP/1.1 200 OK\nx: ${'y'.repeat(20_000)}`),
+    kind: 'junk',
+    why: 'its headers are larger than 16384 bytes',
+  },
+  { raw: answer('HTTP/1.1 200 OK\nnonsense'), kind: 'junk', why: 'its headers are malformed or say two lengths' },
+  {
+    raw: answer('HTTP/1.1 200 OK\ncontent-length: 1\ncontent-length: 2', 'a'),
+    kind: 'junk',
+    why: 'its headers are malformed or say two lengths',
+  },
+  { raw: answer('HTTP/1.1 200 OK\ncontent-length: -1'), kind: 'junk', why: 'its content length is no number' },
+  { raw: answer('HTTP/1.1 200 OK\ncontent-length: 1', 'ab'), kind: 'junk', why: 'it goes on after its content length' },
+  {
+    raw: answer('HTTP/1.1 200 OK\ntransfer-encoding: gzip', 'x'),
+    kind: 'junk',
+    why: 'its transfer encoding is not known',
+  },
+  {
+    raw: answer('HTTP/1.1 200 OK\ntransfer-encoding: chunked', 'zz\r\n'),
+    kind: 'junk',
+    why: 'a chunk of it has no size',
+  },
+  {
+    raw: answer('HTTP/1.1 200 OK\ntransfer-encoding: chunked', 'x'.repeat(999)),
+    kind: 'junk',
+    why: 'a chunk of it has no size',
+  },
+  {
+    raw: answer('HTTP/1.1 200 OK\ntransfer-encoding: chunked', '2\r\nabc\r\n0\r\n'),
+    kind: 'junk',
+    why: 'a chunk of it has the wrong size',
+  },
+  { raw: bytes('HTTP/1.1 200 OK\r\ncontent-'), kind: 'truncated', why: 'it ended inside the headers' },
+  { raw: answer('HTTP/1.1 200 OK\ncontent-length: 10', 'abc'), kind: 'truncated', why: '3 of 10 bytes arrived' },
+  {
+    raw: answer('HTTP/1.1 200 OK\ntransfer-encoding: chunked', '3\r\nab'),
+    kind: 'truncated',
+    why: 'it ended inside a chunk',
+  },
+  {
+    raw: answer('HTTP/1.1 200 OK\ntransfer-encoding: chunked', '3\r\nabc\r\n'),
+    kind: 'truncated',
+    why: 'it ended before its last chunk',
+  },
+  {
+    raw: answer('HTTP/1.1 200 OK\ntransfer-encoding: chunked'),
+    kind: 'truncated',
+    why: 'it ended before its last chunk',
+  },
+])('$kind: $why', ({ raw, kind, why }) => {
+  expect(decodeAnswer(raw)).toEqual({ kind, why });
+});

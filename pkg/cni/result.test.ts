@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { type Allocation, toAddResult } from './result.ts';
+import { SUPPORTED_VERSIONS } from './versions.ts';
+
+const ALLOCATION: Allocation = {
+  ips: [
+    { version: 4, address: '10.6.1.10/16', nic: 'eth0', gateway: '10.6.0.1' },
+    { version: 6, address: 'fd00:6::a/64', nic: 'eth0' },
+    { version: 4, address: '10.7.1.10/16', nic: 'net1', gateway: '10.7.0.1' },
+  ],
+  routes: [
+    { ifName: 'eth0', dst: '0.0.0.0/0', gw: '10.6.0.1' },
+    { ifName: 'eth0', dst: '10.9.0.0/16', gw: '' },
+    { ifName: 'net1', dst: '10.8.0.0/16', gw: '10.7.0.2' },
+  ],
+};
+
+test.each(SUPPORTED_VERSIONS)('the result of %s has this interface only, in the shape of its version', (cniVersion) => {
+  const hasFamily = cniVersion.startsWith('0.');
+  expect(toAddResult(cniVersion, 'eth0', ALLOCATION)).toEqual({
+    cniVersion,
+    ips: [
+      { ...(hasFamily ? { version: '4' } : {}), address: '10.6.1.10/16', gateway: '10.6.0.1' },
+      { ...(hasFamily ? { version: '6' } : {}), address: 'fd00:6::a/64' },
+    ],
+    routes: [{ dst: '0.0.0.0/0', gw: '10.6.0.1' }, { dst: '10.9.0.0/16' }],
+    dns: {},
+  });
+});
+
+test('no routes, no key; dns as the agent says', () => {
+  const dns = { nameservers: ['10.0.0.10'] };
+  expect(toAddResult('1.0.0', 'net1', { ips: ALLOCATION.ips, dns })).toEqual({
+    cniVersion: '1.0.0',
+    ips: [{ address: '10.7.1.10/16', gateway: '10.7.0.1' }],
+    dns,
+  });
+});
+
+test('nothing for this interface is an error, never an empty success', () => {
+  expect(() => toAddResult('1.0.0', 'net2', ALLOCATION)).toThrow(
+    expect.objectContaining({ reason: 'internal', message: "the agent's answer has no address for interface net2" }),
+  );
+});

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { FreeSpace } from '#pkg/ip/free-space.ts';
+import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import { buildPool } from '#test/support/build-pool.ts';
+import { chooseAfterConflict, chooseLowest, chooseNext, startCursor, startOffset } from './choose.ts';
+
+test('the offset of a node is the same on every run: a restarted agent goes on where it was', () => {
+  expect(startOffset('worker-1', 'pool-a', 1n << 64n)).toBe(0x7ecb7684bbf80fa3n);
+});
+
+test('node and pool are told apart', () => {
+  expect(startOffset('a', 'bc', 1n << 64n)).not.toBe(startOffset('ab', 'c', 1n << 64n));
+});
+
+test.each([0n, 1n, 7n, 254n, 1n << 80n])('the offset lies inside of a pool of %s addresses', (size) => {
+  for (let node = 0; node < 100; node++) {
+    const offset = startOffset(`worker-${node}`, 'pool-a', size);
+    expect(offset === 0n || (offset > 0n && offset < size)).toBe(true);
+  }
+});
+
+test('a hundred nodes spread over a pool about as evenly as dice would', () => {
+  const quarters = [0, 0, 0, 0];
+  for (let node = 0; node < 100; node++) {
+    const quarter = Number(startOffset(`worker-${node}`, 'pool-a', 1024n) / 256n);
+    quarters[quarter] = (quarters[quarter] ?? 0) + 1;
+  }
+  for (const count of quarters) expect(count).toBeGreaterThan(12);
+});
+
+test('a first search starts at an address of the pool, also when it has gaps', () => {
+  const pool = buildPool({ ips: ['10.0.0.10-10.0.0.12', '10.0.0.200-10.0.0.203'] });
+  for (let node = 0; node < 50; node++) expect(pool.addresses.contains(startCursor(`worker-${node}`, pool))).toBe(true);
+});
+
+test('a pool without addresses has a cursor and gives nothing', () => {
+  const pool = buildPool({ ips: [] });
+  expect(chooseNext(new FreeSpace(pool.addresses), startCursor('worker-1', pool))).toBeNull();
+});
+
+test.each([
+  { name: 'the cursor itself when it is free', cursor: 5n, expected: { value: 5n, cursor: 6n } },
+  { name: 'the next free one behind a gap', cursor: 13n, expected: { value: 20n, cursor: 21n } },
+  { name: 'the lowest one past the end', cursor: 61n, expected: { value: 1n, cursor: 2n } },
+])('next-fit takes $name', ({ cursor, expected }) => {
+  expect(chooseNext(space(), cursor)).toEqual(expected);
+});
+
+test('an address given back is chosen again only after all others', () => {
+  const free = new FreeSpace(IntervalSet.of([{ first: 0n, last: 4n }]));
+  const chosen: bigint[] = [];
+  let cursor = 3n;
+  for (let round = 0; round < 6; round++) {
+    const choice = chooseNext(free, cursor);
+    if (choice === null) throw new Error('nothing is free');
+    chosen.push(choice.value);
+    cursor = choice.cursor;
+    free.take(choice.value);
+    free.give(choice.value);
+  }
+  expect(chosen).toEqual([3n, 4n, 0n, 1n, 2n, 3n]);
+});
+
+test('after a lost create the search goes on in the middle of the largest free interval', () => {
+  expect(chooseAfterConflict(space())).toEqual({ value: 40n, cursor: 41n });
+});
+
+test('claims get the lowest address', () => {
+  expect(chooseLowest(space())).toEqual({ value: 1n, cursor: 2n });
+});
+
+test('nothing free is nothing chosen', () => {
+  const full = new FreeSpace(IntervalSet.EMPTY);
+  expect([chooseNext(full, 0n), chooseAfterConflict(full), chooseLowest(full)]).toEqual([null, null, null]);
+});
+
+/** Free: 1 … 9 and 20 … 60. */
+function space(): FreeSpace {
+  return new FreeSpace(
+    IntervalSet.of([
+      { first: 1n, last: 9n },
+      { first: 20n, last: 60n },
+    ]),
+  );
+}

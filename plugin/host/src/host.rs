@@ -1,0 +1,112 @@
+use std::time::{Duration, Instant};
+
+use rquickjs::function::Func;
+use rquickjs::{Ctx, IntoJs, Object, Result, TypedArray};
+
+use crate::exchange::{Exchange, exchange};
+use crate::spool::{Spooled, spool};
+use crate::streams::{Input, print, read_text, standard};
+
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+
+/// The global `host`: all that the plugin can do to the world. plugin/host-io.ts has its types and plugin/plugin-io.ts its
+/// contract. Nothing waits beyond `until`, whatever it is asked.
+pub fn install(ctx: &Ctx, started: Instant, until: Instant) -> Result<()> {
+    let within = move |timeout_ms: f64| until.min(Instant::now() + to_duration(timeout_ms));
+    let host = Object::new(ctx.clone())?;
+    host.set("env", Func::from(env))?;
+    host.set("nowMs", Func::from(move || started.elapsed().as_secs_f64() * 1000.0))?;
+    host.set("sleep", Func::from(move |ms: f64| std::thread::sleep(within(ms) - Instant::now())))?;
+    host.set("encodeUtf8", Func::from(encode_utf8))?;
+    host.set("decodeUtf8", Func::from(decode_utf8))?;
+    host.set(
+        "readStdin",
+        Func::from(move |ctx, limit: f64, timeout_ms| {
+            describe_input(ctx, read_text(&standard(0), limit as usize, within(timeout_ms)))
+        }),
+    )?;
+    host.set(
+        "exchange",
+        Func::from(move |ctx, path: String, request, limit: f64, timeout_ms| {
+            let request = bytes_of(&request);
+            describe_exchange(ctx, exchange(&path, &request, limit as usize, within(timeout_ms)))
+        }),
+    )?;
+    host.set(
+        "spool",
+        Func::from(|ctx, directory: String, name: String, text: String, max_files: f64| {
+            describe_spooled(ctx, spool(&directory, &name, &text, max_files as usize))
+        }),
+    )?;
+    host.set("writeStdout", Func::from(move |text: String| print(&text, until)))?;
+    host.set("exit", Func::from(|code: i32| std::process::exit(code)))?;
+    ctx.globals().set("host", host)
+}
+
+fn env(name: String) -> Option<String> {
+    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+}
+
+fn encode_utf8(ctx: Ctx, text: String) -> Result<TypedArray<u8>> {
+    TypedArray::new(ctx, text)
+}
+
+fn decode_utf8(bytes: TypedArray<u8>) -> Option<String> {
+    String::from_utf8(bytes_of(&bytes)).ok()
+}
+
+/// A detached array has no bytes.
+fn bytes_of(array: &TypedArray<u8>) -> Vec<u8> {
+    // SAFETY: copied before any JavaScript can run again.
+    unsafe { array.as_bytes() }.unwrap_or_default().to_vec()
+}
+
+/// Not a number and less than nothing are no time at all.
+fn to_duration(ms: f64) -> Duration {
+    Duration::from_micros((ms * 1000.0) as u64).min(LONGEST_WAIT)
+}
+
+fn describe_input<'js>(ctx: Ctx<'js>, input: Input) -> Result<Object<'js>> {
+    match input {
+        Input::Text(text) => outcome(ctx, "text", "text", text),
+        Input::Oversized => plain(ctx, "oversized"),
+        Input::NotUtf8 => plain(ctx, "not-utf8"),
+        Input::Timeout => plain(ctx, "timeout"),
+        Input::Failed(why) => outcome(ctx, "failed", "why", why),
+    }
+}
+
+fn describe_exchange<'js>(ctx: Ctx<'js>, exchange: Exchange) -> Result<Object<'js>> {
+    match exchange {
+        Exchange::Answer(bytes) => {
+            let bytes = TypedArray::new(ctx.clone(), bytes)?;
+            outcome(ctx, "answer", "bytes", bytes)
+        }
+        Exchange::Absent(why) => outcome(ctx, "absent", "why", why),
+        Exchange::Timeout => plain(ctx, "timeout"),
+        Exchange::Dropped => plain(ctx, "dropped"),
+        Exchange::Oversized => plain(ctx, "oversized"),
+        Exchange::Failed(why) => outcome(ctx, "failed", "why", why),
+    }
+}
+
+fn describe_spooled<'js>(ctx: Ctx<'js>, spooled: Spooled) -> Result<Object<'js>> {
+    match spooled {
+        Spooled::Written => plain(ctx, "written"),
+        Spooled::Exists => plain(ctx, "exists"),
+        Spooled::Full(files) => outcome(ctx, "full", "files", files as f64),
+        Spooled::Failed(why) => outcome(ctx, "failed", "why", why),
+    }
+}
+
+fn plain<'js>(ctx: Ctx<'js>, kind: &str) -> Result<Object<'js>> {
+    let object = Object::new(ctx)?;
+    object.set("kind", kind)?;
+    Ok(object)
+}
+
+fn outcome<'js>(ctx: Ctx<'js>, kind: &str, key: &str, value: impl IntoJs<'js>) -> Result<Object<'js>> {
+    let object = plain(ctx, kind)?;
+    object.set(key, value)?;
+    Ok(object)
+}

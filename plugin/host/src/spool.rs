@@ -1,0 +1,118 @@
+use std::ffi::{CStr, CString};
+use std::fs::{DirBuilder, File, OpenOptions, read_dir, symlink_metadata};
+use std::io::{Error, ErrorKind, Result, Write};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+#[derive(Debug, PartialEq)]
+pub enum Spooled {
+    Written,
+    Exists,
+    Full(usize),
+    Failed(String),
+}
+
+/// Puts `text` into `directory` under `name`, whole or not at all, and durably. Never replaces a file.
+pub fn spool(directory: &str, name: &str, text: &str, max_files: usize) -> Spooled {
+    let put = || {
+        // Without trailing slashes, behind which a symbolic link would be followed.
+        let path = Path::new(directory).components().as_path();
+        let opened = open_directory(path)?;
+        let outcome = put_file(&opened, path, name, text, max_files)?;
+        // An existing file too may have been linked by somebody who was stopped before this.
+        opened.sync_all()?;
+        Ok(outcome)
+    };
+    put().unwrap_or_else(|error: Error| Spooled::Failed(format!("{directory}: {error}")))
+}
+
+/// Root would otherwise write where somebody else decides what happens to it.
+fn open_directory(path: &Path) -> Result<File> {
+    make_directory(path)?;
+    if symlink_metadata(path)?.is_symlink() {
+        return Err(Error::other("is a symbolic link"));
+    }
+    let mut options = OpenOptions::new();
+    let directory = options.read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(path)?;
+    let metadata = directory.metadata()?;
+    // SAFETY: asks for a number and cannot fail.
+    if metadata.uid() != unsafe { libc::geteuid() } {
+        return Err(Error::other(format!("belongs to user {}", metadata.uid())));
+    }
+    if metadata.mode() & WRITABLE_BY_OTHERS != 0 {
+        return Err(Error::other("may be written by others"));
+    }
+    Ok(directory)
+}
+
+/// A new directory is only there after a power cut if its parent was synced too.
+fn make_directory(path: &Path) -> Result<()> {
+    let parent = path.parent().unwrap_or(path);
+    match DirBuilder::new().mode(0o700).create(path) {
+        Ok(()) => File::open(parent)?.sync_all(),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound && parent != path => {
+            make_directory(parent)?;
+            make_directory(path)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn put_file(directory: &File, path: &Path, name: &str, text: &str, max_files: usize) -> Result<Spooled> {
+    let unfinished = CString::new(format!(".{name}.{}", std::process::id()))?;
+    let name = CString::new(name)?;
+    if exists(directory, &name) {
+        return Ok(Spooled::Exists);
+    }
+    let files = read_dir(path)?.count();
+    if files >= max_files {
+        return Ok(Spooled::Full(files));
+    }
+    // Of an earlier process with our number that was stopped half-way.
+    remove(directory, &unfinished);
+    let written = create(directory, &unfinished).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        link(directory, &unfinished, &name)
+    });
+    remove(directory, &unfinished);
+    match written {
+        Ok(()) => Ok(Spooled::Written),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(Spooled::Exists),
+        Err(error) => Err(error),
+    }
+}
+
+// Below, names are looked up in the opened directory: the one that was checked, whatever its path leads to by now.
+
+fn exists(directory: &File, name: &CStr) -> bool {
+    // SAFETY: an open descriptor and a C string, both alive until after the call.
+    unsafe { libc::faccessat(directory.as_raw_fd(), name.as_ptr(), libc::F_OK, 0) == 0 }
+}
+
+fn create(directory: &File, name: &CStr) -> Result<File> {
+    let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
+    // SAFETY: an open descriptor and a C string, both alive until after the call; O_CREAT has its mode.
+    let file = check(unsafe { libc::openat(directory.as_raw_fd(), name.as_ptr(), flags, 0o600) })?;
+    // SAFETY: just opened and owned by nobody else.
+    Ok(unsafe { File::from_raw_fd(file) })
+}
+
+fn link(directory: &File, from: &CStr, to: &CStr) -> Result<()> {
+    let fd = directory.as_raw_fd();
+    // SAFETY: an open descriptor and two C strings, all alive until after the call.
+    check(unsafe { libc::linkat(fd, from.as_ptr(), fd, to.as_ptr(), 0) }).map(drop)
+}
+
+fn remove(directory: &File, name: &CStr) {
+    // SAFETY: an open descriptor and a C string, both alive until after the call.
+    unsafe { libc::unlinkat(directory.as_raw_fd(), name.as_ptr(), 0) };
+}
+
+fn check(result: libc::c_int) -> Result<libc::c_int> {
+    if result == -1 { Err(Error::last_os_error()) } else { Ok(result) }
+}

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { bundlePlugin } from '../../hack/bundle.ts';
+import { type Ran, runExecutable } from './run-executable.ts';
+import { runInProcess } from './run-in-process.ts';
+import { type Stage, setStage } from './stage.ts';
+import { loadTranscripts, type Transcript, type WireRequest } from './transcript.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'ipledger-bundle-'));
+const nodeBundle = await bundlePlugin(directory);
+const transcripts = loadTranscripts();
+
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** Other forms of the plugin are held against the same transcripts by naming them: IPLEDGER_PLUGIN=/path npx vitest … */
+const EXECUTABLES = [nodeBundle, ...(process.env['IPLEDGER_PLUGIN'] ? [process.env['IPLEDGER_PLUGIN']] : [])];
+
+describe('in process', () => {
+  test.each(transcripts)('$name', async (transcript) => {
+    await hold(transcript, (stage) => runInProcess(transcript, stage));
+  });
+});
+
+describe.each(EXECUTABLES)('%s', (path) => {
+  test.concurrent.each(transcripts.filter(({ virtualTimeOnly }) => !virtualTimeOnly))('$name', async (transcript) => {
+    await hold(transcript, (stage) => runExecutable(path, transcript, stage));
+  });
+});
+
+async function hold(transcript: Transcript, runPlugin: (stage: Stage) => Promise<Ran>): Promise<void> {
+  await using stage = await setStage(transcript);
+  const ran = await runPlugin(stage);
+  const { expected } = transcript;
+  const anonymous = ran.stdout.replaceAll(stage.socket, '$SOCKET').replaceAll(stage.spool, '$SPOOL');
+  expect(anonymous === '' ? null : JSON.parse(anonymous)).toEqual(withMatchers(expected.stdout));
+  expect(ran.exitCode).toBe(expected.exitCode);
+  expect(ran.requests.map(readRequest)).toEqual(expected.requests);
+  expect(stage.spooled()).toEqual(expected.spooled ?? {});
+  expect(stage.touchesOfPoison()).toEqual([]);
+  expect(ran.tookMs).toBeLessThanOrEqual(transcript.env['CNI_COMMAND'] === 'ADD' ? 30_000 : 10_500);
+}
+
+/** `timeoutMs` differs from run to run: its sense is checked here and its value taken away. */
+function readRequest(raw: Buffer): WireRequest {
+  const [head = '', body = ''] = raw.toString().split('\r\n\r\n');
+  const [method = '', path = ''] = head.split(' ');
+  const headers = head.split('\r\n').slice(1);
+  expect(headers).toEqual(expect.arrayContaining(['connection: close', 'x-ipledger-client: 1']));
+  if (body === '') return { method, path, body: null };
+  expect(headers).toContain(`content-length: ${Buffer.byteLength(body)}`);
+  const { timeoutMs, ...args } = JSON.parse(body);
+  expect(timeoutMs).toBeGreaterThan(0);
+  expect(timeoutMs).toBeLessThanOrEqual(path === '/v1/ipam/ip' && method === 'POST' ? 29_000 : 9_000);
+  return { method, path, body: args };
+}
+
+function withMatchers(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if ('$matches' in value) return expect.stringMatching(new RegExp(String(value.$matches)));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, Array.isArray(item) ? item : withMatchers(item)]),
+  );
+}

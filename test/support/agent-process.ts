@@ -1,0 +1,90 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFailed } from 'vitest';
+import { endBy, startReady } from './agent-life.ts';
+import { builtPath, launchEnvironment } from './built.ts';
+import { type Finished, runProgram } from './run-program.ts';
+
+interface AgentSetting {
+  /** File name in the pool directory to YAML. */
+  readonly pools: Readonly<Record<string, string>>;
+  /** More flags, e.g. `--exhausted-wait 1`. */
+  readonly flags?: readonly string[];
+}
+
+export interface AgentProcess extends AsyncDisposable {
+  readonly socket: string;
+  readonly poolsDirectory: string;
+  readonly dataDirectory: string;
+  readonly spoolDirectory: string;
+  /** What a runtime's environment must hold for the plugin to find this agent. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Everything it has logged, over all its lives. */
+  readonly log: string;
+  readonly pid: number;
+  /** The power cut: SIGKILL. */
+  kill(): Promise<void>;
+  /** The polite end: SIGTERM; the exit code. */
+  stop(): Promise<number | null>;
+  /** Starts it again on the same directories, after `kill` or `stop`, or stops it first. */
+  restart(): Promise<void>;
+  writePool(file: string, yaml: string): Promise<void>;
+  ctl(...args: readonly string[]): Promise<Finished>;
+}
+
+/** The built agent, standalone, in a directory of its own; resolves when it says that it is ready. */
+export async function startAgent({ pools, flags = [] }: AgentSetting): Promise<AgentProcess> {
+  const directory = await mkdtemp(join(tmpdir(), 'ipl-agent-'));
+  const at = (name: string) => join(directory, name);
+  const socket = at('agent.sock');
+  const files = ['--pools', at('pools'), '--data', at('data'), '--socket', socket, '--spool', at('spool')];
+  const args = ['--standalone', ...files, '--node', hostname(), '--log-level', 'debug', ...flags];
+  const log: string[] = [];
+  const writePool = (file: string, yaml: string) => writeFile(join(at('pools'), file), yaml);
+  await mkdir(at('pools'));
+  for (const [file, yaml] of Object.entries(pools)) await writePool(file, yaml);
+
+  const start = async () => startReady(await builtPath('ipledger-agent'), args, socket, log);
+  let child = await start().catch(async (thrown) => {
+    await rm(directory, { recursive: true, force: true });
+    throw thrown;
+  });
+  const stop = () => endBy(child, 'SIGTERM', log);
+  showOnFailure(log);
+  return {
+    socket,
+    poolsDirectory: at('pools'),
+    dataDirectory: at('data'),
+    spoolDirectory: at('spool'),
+    env: { IPLEDGER_SOCKET: socket, IPLEDGER_SPOOL: at('spool') },
+    get log() {
+      return log.join('');
+    },
+    get pid() {
+      return child.pid ?? Number.NaN;
+    },
+    kill: async () => void (await endBy(child, 'SIGKILL', log)),
+    stop,
+    async restart() {
+      await stop();
+      child = await start();
+    },
+    writePool,
+    ctl: async (...words) =>
+      runProgram(await builtPath('ipledgerctl'), ['--socket', socket, ...words], { env: launchEnvironment() }),
+    async [Symbol.asyncDispose]() {
+      await endBy(child, 'SIGKILL', log);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Outside a test (a hook that starts one agent for many) there is nothing to hang it on, and the log is left out. */
+function showOnFailure(log: string[]): void {
+  try {
+    onTestFailed(() => void process.stderr.write(`The agent's log:\n${log.join('')}\n`));
+  } catch {
+    return;
+  }
+}

@@ -1,0 +1,113 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { Agent } from '#agent/agent.ts';
+import type { Call } from '#agent/call.ts';
+import type { CatalogSnapshot, PoolCatalog } from '#agent/pool-catalog.ts';
+import type { Releaser } from '#agent/release/releaser.ts';
+import { Spool } from '#agent/release/spool.ts';
+import { assembleCatalog } from '#agent/standalone/assemble-catalog.ts';
+import type { Collector } from '#agent/standalone/collector.ts';
+import { type AgentPorts, composeAgent } from '#agent/standalone/compose-agent.ts';
+import type { AddArgs, DelArgs } from '#pkg/agentapi/wire.ts';
+import type { ReservedIp } from '#pkg/crd/decode-reserved-ip.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+
+/** A catalog that a test changes at will. */
+export class FixedCatalog implements PoolCatalog {
+  readonly #listeners = new Set<() => void>();
+  #snapshot: CatalogSnapshot;
+
+  constructor(pools: readonly Pool[], reservedIps: readonly ReservedIp[] = []) {
+    this.#snapshot = toSnapshot(pools, reservedIps, null);
+  }
+
+  current(): CatalogSnapshot {
+    return this.#snapshot;
+  }
+
+  onChange(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
+  }
+
+  change(pools: readonly Pool[], reservedIps: readonly ReservedIp[] = []): void {
+    this.#snapshot = toSnapshot(pools, reservedIps, this.#snapshot);
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+export interface MemoryAgent extends AsyncDisposable {
+  readonly agent: Agent;
+  readonly releaser: Releaser;
+  readonly collector: Collector;
+  readonly ledger: Ledger;
+  readonly catalog: FixedCatalog;
+  readonly spool: Spool;
+  readonly spoolDirectory: string;
+}
+
+/** The real standalone agent on a memory ledger, without a socket. */
+export async function startMemoryAgent(
+  pools: readonly Pool[],
+  options: Partial<AgentPorts> & { readonly reservedIps?: readonly ReservedIp[] } = {},
+): Promise<MemoryAgent> {
+  const spoolDirectory = await mkdtemp(join(tmpdir(), 'ipledger-spool-'));
+  const spool = options.spool ?? new Spool(spoolDirectory);
+  const catalog = new FixedCatalog(pools, options.reservedIps);
+  const ledger = options.ledger ?? createMemoryLedger();
+  const parts = await composeAgent({
+    node: 'worker-1',
+    bootID: 'boot-1',
+    exhaustedWaitMs: 0,
+    collectAfterMs: 60_000,
+    log: pino({ level: 'silent' }),
+    reach: () => {},
+    ...options,
+    ledger,
+    catalog,
+    spool,
+  });
+  parts.agent.becomeReady();
+  return {
+    ...parts,
+    ledger,
+    catalog,
+    spool,
+    spoolDirectory,
+    [Symbol.asyncDispose]: () => rm(spoolDirectory, { recursive: true, force: true }),
+  };
+}
+
+export function addArgs(containerID: string, more: Partial<AddArgs> = {}): AddArgs {
+  return {
+    containerID,
+    ifName: 'eth0',
+    netNamespace: '/proc/self/ns/net',
+    podNamespace: '',
+    podName: '',
+    podUID: '',
+    network: 'lab',
+    ...more,
+  };
+}
+
+export function delArgs(containerID: string, more: Partial<DelArgs> = {}): DelArgs {
+  return { containerID, ifName: 'eth0', podNamespace: '', podName: '', podUID: '', network: 'lab', ...more };
+}
+
+export function newCall(timeoutMs = 30_000, signal = new AbortController().signal): Call {
+  const arrivedAtMs = performance.now();
+  return { arrivedAtMs, deadlineMs: arrivedAtMs + timeoutMs, signal };
+}
+
+function toSnapshot(
+  pools: readonly Pool[],
+  reservedIps: readonly ReservedIp[],
+  before: CatalogSnapshot | null,
+): CatalogSnapshot {
+  return assembleCatalog([{ pools: pools.map((pool) => ({ pool, where: pool.name })), reservedIps }], [], before);
+}

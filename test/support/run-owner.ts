@@ -1,0 +1,17 @@
+import { readFile } from 'node:fs/promises';
+
+/** Names this process in things that outlive it: pid and start time, as a pid alone comes back. */
+export async function tagOfThisRun(): Promise<string> {
+  return `${process.pid}-${await startTimeOf(process.pid)}`;
+}
+
+export async function isRunAlive(tag: string): Promise<boolean> {
+  const [pid, startTime] = tag.split('-');
+  return (await startTimeOf(Number(pid))) === startTime;
+}
+
+/** The 22nd field of stat; the 2nd is the program's name and may hold anything. */
+async function startTimeOf(pid: number): Promise<string | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+}
