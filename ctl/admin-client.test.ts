@@ -70,7 +70,7 @@ test.each<{ name: string; reply: Reply; error: object }>([
   {
     name: 'an error that is no JSON',
     reply: { status: 502, body: '<html>' },
-    error: { reason: 'internal', message: "The agent's answer (status 502) is not one of ours." },
+    error: { reason: 'internal', message: "the agent's answer (status 502) makes no sense" },
   },
   {
     name: 'an answer that is no object',

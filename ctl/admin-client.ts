@@ -60,7 +60,7 @@ function decode<T>({ status, text }: Answer): T {
   const body = parseObject(text);
   if (status >= 200 && status < 300 && body !== null) return body as T;
   if (status >= 400 && body !== null) throw toError(body);
-  throw new IpamError('internal', `The agent's answer (status ${status}) is not one of ours.`, {
+  throw new IpamError('internal', `the agent's answer (status ${status}) makes no sense`, {
     details: 'Do agent and ipledgerctl have the same version?',
   });
 }
@@ -76,5 +76,5 @@ function parseObject(text: string): object | null {
 
 function toError({ reason, message, details }: Partial<ErrorBody>): IpamError {
   const more = typeof details === 'string' ? { details } : {};
-  return new IpamError(isReason(reason) ? reason : 'internal', String(message ?? 'The agent gave no reason.'), more);
+  return new IpamError(isReason(reason) ? reason : 'internal', String(message ?? 'the agent gave no reason'), more);
 }

@@ -17,7 +17,7 @@ async function readAllPages(client: AdminClient, query: RecordsQuery): Promise<I
   do {
     const page = await client.records({ ...query, after });
     if (page.next !== undefined && page.next === after) {
-      throw new IpamError('internal', `The agent's list does not get past ${after}.`);
+      throw new IpamError('internal', `the agent's list does not get past ${after}`);
     }
     records.push(...page.records);
     after = page.next;

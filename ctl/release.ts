@@ -24,7 +24,7 @@ export async function release(session: Session, address: string, options: Releas
   }
   if (others.length > 0) {
     const domains = answer.records.map(({ spec }) => spec.domain).join(', ');
-    throw new IpamError('bad-input', `${address} is held in several domains (${domains}): choose one with --domain.`);
+    throw new IpamError('bad-input', `${address} is held in several domains (${domains}): choose one with --domain`);
   }
   if (!options.yes && !(await confirm(session, toPrintable(record)))) {
     terminal.complain('Nothing was released.\n');
@@ -38,7 +38,7 @@ export async function release(session: Session, address: string, options: Releas
 
 async function confirm({ terminal }: Session, record: IpRecord): Promise<boolean> {
   if (!terminal.isInteractive) {
-    throw new IpamError('bad-input', 'Nobody is here to confirm the release.', { details: 'In a script say --yes.' });
+    throw new IpamError('bad-input', 'nobody is here to confirm the release', { details: 'In a script say --yes.' });
   }
   terminal.complain(renderRecord(record, terminal.nowMs()));
   const reply = await terminal.ask(

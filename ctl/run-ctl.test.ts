@@ -40,7 +40,7 @@ test('list reads page after page into one table', async () => {
 test('a list that turns in circles is given up', async () => {
   const { code, stderr } = await run(['list'], { records: { body: { records: [], next: 'x' } } });
   expect(code).toBe(2);
-  expect(stderr).toBe("ipledgerctl: The agent's list does not get past x. (internal)\n");
+  expect(stderr).toBe("ipledgerctl: the agent's list does not get past x (internal)\n");
 });
 
 test.each([
@@ -55,7 +55,7 @@ test.each([
 test('a typing mistake never reaches the agent', async () => {
   const { code, stderr, seen } = await run(['who', '10.0.0.555'], {});
   expect(code).toBe(2);
-  expect(stderr).toBe('ipledgerctl: "10.0.0.555" is not an IP address. (bad-input)\n');
+  expect(stderr).toBe('ipledgerctl: "10.0.0.555" is not an IP address (bad-input)\n');
   expect(seen).toEqual([]);
 });
 
@@ -131,7 +131,7 @@ describe('release', () => {
   test('without a terminal and without --yes it is refused', async () => {
     const { code, stderr, seen } = await run(['release', '10.0.0.5'], released);
     expect(code).toBe(2);
-    expect(stderr).toBe('ipledgerctl: Nobody is here to confirm the release. (bad-input)\nIn a script say --yes.\n');
+    expect(stderr).toBe('ipledgerctl: nobody is here to confirm the release (bad-input)\nIn a script say --yes.\n');
     expect(seen).toHaveLength(1);
   });
 
@@ -156,7 +156,7 @@ describe('release', () => {
     const records = [buildRecord(), buildRecord({ domain: 'blue' })];
     const { code, stderr } = await run(['release', '10.0.0.5', '--yes'], { records: { body: { ...held, records } } });
     expect(code).toBe(2);
-    expect(stderr).toContain('held in several domains (default, blue): choose one with --domain.');
+    expect(stderr).toContain('held in several domains (default, blue): choose one with --domain');
   });
 });
 

@@ -13,7 +13,7 @@ test('a missing socket is named, with the way to start the agent', async () => {
   const path = join(directory.path, 'agent.sock');
   await expect(ask(path, question, 1000)).rejects.toMatchObject({
     reason: 'agent-unavailable',
-    message: `The agent is not running: there is no socket ${path}.`,
+    message: `the agent is not running: there is no socket ${path}`,
     details: expect.stringContaining(`ipledger-agent --standalone --pools DIR --data DIR --socket ${path}`),
   });
 });
@@ -23,7 +23,7 @@ test('a socket that a killed agent left behind is told apart from a missing one'
   const path = join(directory.path, 'agent.sock');
   await leaveSocketBehind(path);
   await expect(ask(path, question, 1000)).rejects.toMatchObject({
-    message: `The agent is not running: nobody listens on ${path}.`,
+    message: `the agent is not running: nobody listens on ${path}`,
   });
 });
 
@@ -51,7 +51,7 @@ test('another user than root is told to become root', async () => {
   await once(child, 'close');
   await chmod(directory.path, 0o700);
   expect(Buffer.concat(chunks).toString()).toBe(
-    `Permission denied on ${path}. Only root may talk to the agent: run ipledgerctl as root.\n`,
+    `permission denied on ${path} Only root may talk to the agent: run ipledgerctl as root.\n`,
   );
 });
 

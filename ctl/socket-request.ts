@@ -44,7 +44,7 @@ async function readAll(response: IncomingMessage): Promise<string> {
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) throw new IpamError('io-failure', 'The agent answered more than 64 MiB.');
+    if (bytes > MAX_ANSWER_BYTES) throw new IpamError('io-failure', 'the agent answered more than 64 MiB');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -55,13 +55,13 @@ function explainFailure(socketPath: string, timeoutMs: number, thrown: unknown):
   const { name, code, message } = thrown as NodeJS.ErrnoException;
   const failed = (text: string, details = '') => new IpamError('agent-unavailable', text, { details, cause: thrown });
   const start = `Start it: ipledger-agent --standalone --pools DIR --data DIR --socket ${socketPath} (another socket: --socket)`;
-  if (code === 'ENOENT') return failed(`The agent is not running: there is no socket ${socketPath}.`, start);
-  if (code === 'ECONNREFUSED') return failed(`The agent is not running: nobody listens on ${socketPath}.`, start);
+  if (code === 'ENOENT') return failed(`the agent is not running: there is no socket ${socketPath}`, start);
+  if (code === 'ECONNREFUSED') return failed(`the agent is not running: nobody listens on ${socketPath}`, start);
   if (code === 'EACCES' || code === 'EPERM') {
-    return failed(`Permission denied on ${socketPath}.`, 'Only root may talk to the agent: run ipledgerctl as root.');
+    return failed(`permission denied on ${socketPath}`, 'Only root may talk to the agent: run ipledgerctl as root.');
   }
   if (name === 'AbortError' || name === 'TimeoutError') {
-    return failed(`The agent on ${socketPath} did not answer within ${timeoutMs / 1000} s.`, 'Its log may say why.');
+    return failed(`the agent on ${socketPath} did not answer within ${timeoutMs / 1000} s`, 'Its log may say why.');
   }
-  return failed(`The agent on ${socketPath} gave no answer: ${message}`);
+  return failed(`the agent on ${socketPath} gave no answer: ${message}`);
 }

@@ -15,7 +15,12 @@ const file = (status: string, ...assertionResults: File['assertionResults'][numb
 test.each([
   { name: 'all passed', files: [file('passed', passed, passed)], endedWell: true, counts: [2, 0, 0] },
   { name: 'one failed', files: [file('failed', passed, failed)], endedWell: false, counts: [1, 1, 0] },
-  { name: 'a file that does not load', files: [file('failed'), file('passed', passed)], endedWell: false, counts: [1, 1, 0] },
+  {
+    name: 'a file that does not load',
+    files: [file('failed'), file('passed', passed)],
+    endedWell: false,
+    counts: [1, 1, 0],
+  },
   { name: 'a hook that throws', files: [file('failed', skipped, skipped)], endedWell: false, counts: [0, 1, 2] },
   { name: 'an error outside every test', files: [file('passed', passed)], endedWell: false, counts: [1, 1, 0] },
   { name: 'nothing ran', files: [], endedWell: false, counts: [0, 1, 0] },

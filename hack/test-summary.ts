@@ -27,7 +27,9 @@ const SLOWEST = 10;
  * a run that ended badly without any failure to show (`endedWell` false: an error outside every test).
  */
 export function summarizeTests({ testResults }: TestReport, endedWell: boolean): TestSummary {
-  const tests = testResults.flatMap(({ name, assertionResults }) => assertionResults.map((test) => ({ ...test, name })));
+  const tests = testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.map((test) => ({ ...test, name })),
+  );
   const count = (status: string) => tests.filter((test) => test.status === status).length;
   const brokenFiles = testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),

@@ -1,9 +1,9 @@
-import type { Verb } from '#pkg/cni/versions.ts';
+import { isVerb, type Verb } from '#pkg/cni/versions.ts';
 import type { PluginIo } from './plugin-io.ts';
 
 /** How long a verb may take. */
 export interface Budget {
-  /** From the start of the process to the answer, reading stdin included. */
+  /** From the start of the call to its answer, reading stdin included. */
   readonly totalMs: number;
   /** How long an agent that is away or still starting is waited for. */
   readonly patienceMs: number;
@@ -11,7 +11,7 @@ export interface Budget {
   readonly reserveMs: number;
 }
 
-export const BUDGETS: Readonly<Record<Verb, Budget>> = {
+const BUDGETS: Readonly<Record<Verb, Budget>> = {
   ADD: { totalMs: 30_000, patienceMs: 10_000, reserveMs: 0 },
   DEL: { totalMs: 10_000, patienceMs: 5_000, reserveMs: 500 },
   CHECK: { totalMs: 10_000, patienceMs: 10_000, reserveMs: 0 },
@@ -27,8 +27,9 @@ export interface Call {
   readonly startedMs: number;
 }
 
-export function startCall(io: PluginIo, verb: Verb): Call {
-  return { io, budget: BUDGETS[verb], startedMs: io.nowMs() };
+export function startCall(io: PluginIo): Call {
+  const command = io.env('CNI_COMMAND') ?? '';
+  return { io, budget: isVerb(command) ? BUDGETS[command] : BUDGETS.VERSION, startedMs: io.nowMs() };
 }
 
 /** Milliseconds left for the agent. */

@@ -1,7 +1,6 @@
 import { toErrorDocument } from '#pkg/cni/error-document.ts';
 import { peekVersion } from '#pkg/cni/net-conf.ts';
 import { type CniRequest, parseRequest, type RequestOf } from '#pkg/cni/request.ts';
-import { parseVerb } from '#pkg/cni/verb.ts';
 import type { Verb } from '#pkg/cni/versions.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { add } from './add.ts';
@@ -28,9 +27,9 @@ export async function run(io: PluginIo): Promise<0 | 1> {
   const env = (name: string) => io.env(name);
   let stdin = '';
   try {
-    // The verb comes first: without one nobody may be writing to stdin.
-    const call = startCall(io, parseVerb(env));
-    stdin = await readStdin(call);
+    const call = startCall(io);
+    // A person at a shell sets no command, and writes nothing to stdin that could end.
+    if (env('CNI_COMMAND')) stdin = await readStdin(call);
     const output = await serve(parseRequest(env, stdin), call);
     return output === null || print(io, output) ? 0 : 1;
   } catch (thrown) {

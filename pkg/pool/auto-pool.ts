@@ -1,8 +1,17 @@
 import type { Controller, Labels } from './request.ts';
 import { listSome } from './text-list.ts';
 
+/** Null when the pool was made for this controller. */
+export function autoPoolMismatch(podAffinity: Labels, controller: Controller | null): string | null {
+  if (controller === null) return 'it was made for one application, the pod has no controller';
+  const differing = Object.entries(applicationLabels(controller)).filter(([key, value]) => podAffinity[key] !== value);
+  if (differing.length === 0) return null;
+  const parts = differing.map(([key, value]) => `${key} is "${podAffinity[key] ?? ''}" and not "${value}"`);
+  return `it was made for another application: ${listSome(parts, 5)}`;
+}
+
 /** What the `podAffinity` of a pool made for one application says of its top controller: these keys are not labels of pods. */
-export function applicationLabels(controller: Controller): Labels {
+function applicationLabels(controller: Controller): Labels {
   const slash = controller.apiVersion.indexOf('/');
   return {
     'ipam.spidernet.io/app-api-group': controller.apiVersion.slice(0, Math.max(slash, 0)), // none for the core group: `v1`
@@ -11,13 +20,4 @@ export function applicationLabels(controller: Controller): Labels {
     'ipam.spidernet.io/app-namespace': controller.namespace,
     'ipam.spidernet.io/app-name': controller.name,
   };
-}
-
-/** Null when the pool was made for this controller. */
-export function autoPoolMismatch(podAffinity: Labels, controller: Controller | null): string | null {
-  if (controller === null) return 'it was made for one application, the pod has no controller';
-  const differing = Object.entries(applicationLabels(controller)).filter(([key, value]) => podAffinity[key] !== value);
-  if (differing.length === 0) return null;
-  const parts = differing.map(([key, value]) => `${key} is "${podAffinity[key] ?? ''}" and not "${value}"`);
-  return `it was made for another application: ${listSome(parts, 5)}`;
 }

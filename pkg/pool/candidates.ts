@@ -36,7 +36,7 @@ export interface PoolCandidates extends Found {
 }
 
 /** Pools made from subnets are asked for, and only the cluster knows which those are. At least one subnet is named. */
-export interface SubnetCandidates extends Found {
+interface SubnetCandidates extends Found {
   readonly kind: 'subnets';
   readonly subnets: { readonly v4: string | null; readonly v6: string | null };
 }

@@ -11,6 +11,7 @@ export interface Transcript {
   readonly stdin: unknown;
   /** Raw bytes instead of `stdin`. */
   readonly stdinBase64?: string;
+  readonly stdinRepeat?: number;
   /** White space added at the end of stdin. */
   readonly stdinPadding?: number;
   readonly stdinStalls?: true;
@@ -53,7 +54,8 @@ export function loadTranscripts(): Transcript[] {
 export function stdinOf(transcript: Transcript, poison: string): Buffer {
   if (transcript.stdinBase64 !== undefined) return Buffer.from(transcript.stdinBase64, 'base64');
   const text = typeof transcript.stdin === 'string' ? transcript.stdin : JSON.stringify(transcript.stdin);
-  return Buffer.from(text.replaceAll('$POISON', poison) + ' '.repeat(transcript.stdinPadding ?? 0));
+  const whole = text.replaceAll('$POISON', poison).repeat(transcript.stdinRepeat ?? 1);
+  return Buffer.from(whole + ' '.repeat(transcript.stdinPadding ?? 0));
 }
 
 /** The bytes of an act that says something. */

@@ -17,19 +17,22 @@ afterAll(() => rmSync(directory, { recursive: true }));
 /** Other forms of the plugin are held against the same transcripts by naming them: IPLEDGER_PLUGIN=/path npx vitest … */
 const EXECUTABLES = [nodeBundle, ...(process.env['IPLEDGER_PLUGIN'] ? [process.env['IPLEDGER_PLUGIN']] : [])];
 
+/** What starting a process may take on a machine with other work. */
+const STARTUP_MS = 5000;
+
 describe('in process', () => {
   test.each(transcripts)('$name', async (transcript) => {
-    await hold(transcript, (stage) => runInProcess(transcript, stage));
+    await hold(transcript, 0, (stage) => runInProcess(transcript, stage));
   });
 });
 
 describe.each(EXECUTABLES)('%s', (path) => {
   test.concurrent.each(transcripts.filter(({ virtualTimeOnly }) => !virtualTimeOnly))('$name', async (transcript) => {
-    await hold(transcript, (stage) => runExecutable(path, transcript, stage));
+    await hold(transcript, STARTUP_MS, (stage) => runExecutable(path, transcript, stage));
   });
 });
 
-async function hold(transcript: Transcript, runPlugin: (stage: Stage) => Promise<Ran>): Promise<void> {
+async function hold(transcript: Transcript, slackMs: number, runPlugin: (stage: Stage) => Promise<Ran>): Promise<void> {
   await using stage = await setStage(transcript);
   const ran = await runPlugin(stage);
   const { expected } = transcript;
@@ -39,7 +42,7 @@ async function hold(transcript: Transcript, runPlugin: (stage: Stage) => Promise
   expect(ran.requests.map(readRequest)).toEqual(expected.requests);
   expect(stage.spooled()).toEqual(expected.spooled ?? {});
   expect(stage.touchesOfPoison()).toEqual([]);
-  expect(ran.tookMs).toBeLessThanOrEqual(transcript.env['CNI_COMMAND'] === 'ADD' ? 30_000 : 10_500);
+  expect(ran.tookMs).toBeLessThanOrEqual((transcript.env['CNI_COMMAND'] === 'ADD' ? 30_000 : 10_000) + slackMs);
 }
 
 /** `timeoutMs` differs from run to run: its sense is checked here and its value taken away. */

@@ -1,0 +1,76 @@
+import { isBuiltin } from 'node:module';
+import { posix } from 'node:path';
+import { expect, test } from 'vitest';
+import { importsOf } from './imports-of.ts';
+import { ROOMS } from './rooms.ts';
+import { readSourceFiles, roomOf } from './source-files.ts';
+
+const files = readSourceFiles();
+const crossings = files.flatMap(({ path, text }) => importsOf(text).map((found) => ({ path, ...found })));
+/** Tests beside the source may use whatever a test needs; what ships may not. */
+const shipped = crossings.filter(({ path }) => roomOf(path) in ROOMS && !path.endsWith('.test.ts'));
+
+const isRelative = (from: string) => from.startsWith('.');
+const targetOf = (from: string) => roomOf(from.slice(1));
+const packageOf = (from: string) => from.split('/', from.startsWith('@') ? 2 : 1).join('/');
+const show = ({ path, from }: { path: string; from: string }) => `${path} imports ${from}`;
+
+test('there are files to look at', () => {
+  expect(files.length).toBeGreaterThan(50);
+  expect(shipped.length).toBeGreaterThan(100);
+});
+
+test('the plan of the rooms itself has no arrow that turns back', () => {
+  const order = Object.keys(ROOMS);
+  const turning = Object.entries(ROOMS).flatMap(([room, { rooms }]) =>
+    rooms.filter((other) => !order.slice(0, order.indexOf(room)).includes(other)).map((other) => `${room} → ${other}`),
+  );
+  expect(turning).toEqual([]);
+});
+
+test('every source lies in a room of the plan, in hack or in test', () => {
+  const homeless = files
+    .map(({ path }) => roomOf(path))
+    .filter((room) => !(room in ROOMS) && !/^(hack$|test\/)/.test(room));
+  expect([...new Set(homeless)]).toEqual([]);
+});
+
+test('a room imports only the rooms it may', () => {
+  const wrong = crossings.filter(({ path, from }) => {
+    const room = roomOf(path);
+    if (!from.startsWith('#') || !(room in ROOMS) || targetOf(from) === room) return false;
+    const isForTests = path.endsWith('.test.ts') && from.startsWith('#test/');
+    return !isForTests && !ROOMS[room]?.rooms.includes(targetOf(from));
+  });
+  expect(wrong.map(show)).toEqual([]);
+});
+
+test('across rooms only by # names, so that every crossing shows', () => {
+  const wrong = crossings.filter(({ path, from }) => {
+    if (!isRelative(from)) return false;
+    const target = roomOf(posix.join(posix.dirname(path), from));
+    return target !== roomOf(path) && !(path.startsWith('test/') && target === 'hack');
+  });
+  expect(wrong.map(show)).toEqual([]);
+});
+
+test('Node is known only where it may be', () => {
+  const wrong = shipped.filter(({ path, from }) => {
+    const allowed = ROOMS[roomOf(path)]?.node ?? 'none';
+    return isBuiltin(from) && allowed !== 'all' && (allowed === 'none' || !allowed.test(path));
+  });
+  expect(wrong.map(show)).toEqual([]);
+});
+
+test('an npm package is known only to the rooms it was taken in for', () => {
+  const wrong = shipped.filter(({ path, from }) => {
+    if (isRelative(from) || from.startsWith('#') || isBuiltin(from)) return false;
+    return !ROOMS[roomOf(path)]?.packages.includes(packageOf(from));
+  });
+  expect(wrong.map(show)).toEqual([]);
+});
+
+test('there are no barrels', () => {
+  expect(crossings.filter(({ isPassedOn }) => isPassedOn).map(show)).toEqual([]);
+  expect(files.filter(({ path }) => path.endsWith('/index.ts')).map(({ path }) => path)).toEqual([]);
+});

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { readRootFile } from './source-files.ts';
+
+const lock: { packages: Record<string, { resolved?: string; integrity?: string; link?: boolean }> } = JSON.parse(
+  readRootFile('package-lock.json'),
+);
+const installed = Object.entries(lock.packages).filter(([path]) => path !== '');
+
+test('the lock names no registry: it must install from any', () => {
+  expect(installed.length).toBeGreaterThan(50);
+  expect(installed.filter(([, entry]) => entry.resolved !== undefined).map(([path]) => path)).toEqual([]);
+});
+
+test('every package is pinned by its content', () => {
+  expect(installed.filter(([, entry]) => entry.integrity === undefined).map(([path]) => path)).toEqual([]);
+});

@@ -1,0 +1,34 @@
+interface Room {
+  /** Rooms it may import; each must stand above it in ROOMS, so that no arrow can turn back. */
+  readonly rooms: readonly string[];
+  readonly packages: readonly string[];
+  /** Which of its files may use Node's own modules. */
+  readonly node: 'all' | 'none' | RegExp;
+}
+
+const pure = (rooms: readonly string[], packages: readonly string[] = []): Room => ({ rooms, packages, node: 'none' });
+
+const DOMAIN = ['pkg/errors', 'pkg/ip', 'pkg/pool', 'pkg/crd'];
+const DAEMON = [...DOMAIN, 'pkg/agentapi', 'pkg/log', 'pkg/metrics', 'pkg/kube', 'pkg/ledger'];
+
+export const ROOMS: Readonly<Record<string, Room>> = {
+  'pkg/errors': pure([]),
+  'pkg/ip': pure(['pkg/errors'], ['ipaddr.js']),
+  'pkg/pool': pure(['pkg/errors', 'pkg/ip']),
+  'pkg/crd': pure(['pkg/errors', 'pkg/ip', 'pkg/pool']),
+  'pkg/cni': pure(['pkg/errors']),
+  'pkg/agentapi': pure(['pkg/errors', 'pkg/cni', 'pkg/crd']),
+  'pkg/log': { rooms: ['pkg/errors'], packages: ['pino'], node: 'all' },
+  'pkg/metrics': { rooms: ['pkg/errors'], packages: ['prom-client'], node: 'all' },
+  'pkg/kube': { rooms: [...DOMAIN, 'pkg/log'], packages: ['@kubernetes/client-node'], node: 'all' },
+  'pkg/ledger': { rooms: [...DOMAIN, 'pkg/kube'], packages: [], node: 'all' },
+  // It runs on bare QuickJS: only its Node adapter may know Node.
+  plugin: { rooms: ['pkg/errors', 'pkg/cni', 'pkg/agentapi'], packages: [], node: /^plugin\/node-[a-z-]+\.ts$/ },
+  agent: { rooms: DAEMON, packages: ['fastify', 'pino', 'yaml', 'koffi'], node: 'all' },
+  controller: { rooms: DAEMON, packages: ['fastify', 'pino'], node: 'all' },
+  ctl: { rooms: ['pkg/errors', 'pkg/crd', 'pkg/agentapi'], packages: ['commander'], node: 'all' },
+  'cmd/plugin': { rooms: ['plugin'], packages: [], node: 'all' },
+  'cmd/agent': { rooms: [...DAEMON, 'agent'], packages: ['commander'], node: 'all' },
+  'cmd/controller': { rooms: [...DAEMON, 'controller'], packages: ['commander'], node: 'all' },
+  'cmd/ctl': { rooms: ['ctl'], packages: [], node: 'all' },
+};

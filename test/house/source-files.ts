@@ -1,0 +1,35 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+const PLACES = '{agent,cmd,controller,ctl,hack,pkg,plugin,test}';
+
+export interface SourceFile {
+  /** From the root, e.g. `pkg/ip/address.ts`. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export function readSourceFiles(): SourceFile[] {
+  const paths = globSync(`${PLACES}/**/*.ts`, { cwd: ROOT, exclude: ['**/node_modules/**', '**/target/**'] });
+  return paths.sort().map((path) => ({ path, text: readRootFile(path) }));
+}
+
+export function readRootFile(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** Folders two levels deep where the first one only groups (`pkg/ip`), else one (`agent`); those without a file do not count. */
+export function listRooms(): string[] {
+  const files = globSync('*/**/*', { cwd: ROOT, exclude: ['node_modules/**', 'dist/**'], withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length + 1));
+  return [...new Set(files.map(roomOf))].filter((room) => existsSync(join(ROOT, room))).sort();
+}
+
+const GROUPS = ['pkg', 'cmd', 'test'];
+
+export function roomOf(path: string): string {
+  const [first = '', second = ''] = path.split('/');
+  return GROUPS.includes(first) ? `${first}/${second}` : first;
+}

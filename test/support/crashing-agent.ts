@@ -1,0 +1,31 @@
+import { parseArgs } from 'node:util';
+import { startStandaloneAgent } from '#agent/standalone/standalone-agent.ts';
+import { createLogger } from '#pkg/log/logger.ts';
+
+/** The real standalone agent that dies, as in a power cut, the first time it reaches the named step. */
+const { values } = parseArgs({
+  options: {
+    pools: { type: 'string', default: '' },
+    data: { type: 'string', default: '' },
+    socket: { type: 'string', default: '' },
+    spool: { type: 'string', default: '' },
+    step: { type: 'string', default: '' },
+  },
+});
+
+await startStandaloneAgent(
+  {
+    poolsDirectory: values.pools,
+    dataDirectory: values.data,
+    socketPath: values.socket,
+    spoolDirectory: values.spool,
+    node: 'crashing',
+    bootID: 'boot-1',
+    exhaustedWaitMs: 0,
+    collectAfterMs: 60_000,
+  },
+  createLogger('crashing-agent', 'info'),
+  (step) => {
+    if (step === values.step) process.kill(process.pid, 'SIGKILL');
+  },
+);
