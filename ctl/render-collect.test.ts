@@ -20,7 +20,7 @@ test.each([
       '10.0.0.5  default/web  its network namespace is gone',
       '',
       'Kept for now (1):',
-      'RECORD    HOLDER      STILL MISSING',
+      'RECORD    HOLDER      BECAUSE',
       '10.0.0.6  default/db  a second look, 41 s from now',
       '',
     ].join('\n'),

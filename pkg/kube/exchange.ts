@@ -1,6 +1,6 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from 'node:http2';
 
-const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM, NGHTTP2_NO_ERROR } = constants;
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
 
 export interface Answer {
   readonly status: number;
@@ -16,6 +16,11 @@ export interface Lost {
   readonly isTimeout?: boolean;
 }
 
+/** An answer that goes on: its 200 is here, its body is still to be read. */
+export interface OpenStream {
+  readonly stream: ClientHttp2Stream;
+}
+
 export interface ExchangeLimits {
   readonly timeoutMs: number;
   readonly maxBytes: number;
@@ -23,35 +28,55 @@ export interface ExchangeLimits {
 }
 
 /** One request on a connected session, to its whole answer. Never rejects. */
-export function exchange(
+export async function exchange(
   session: ClientHttp2Session,
   headers: OutgoingHttpHeaders,
   body: string | undefined,
   limits: ExchangeLimits,
 ): Promise<Answer | Lost> {
-  let stream: ClientHttp2Stream;
-  try {
-    stream = session.request(headers, { endStream: body === undefined });
-  } catch (thrown) {
-    return Promise.resolve({ wasSent: false, message: messageOf(thrown) });
-  }
-  if (body !== undefined) stream.end(body);
-  return collect(session, stream, limits);
+  const stream = start(session, headers, body);
+  return 'wasSent' in stream ? stream : collect<never>(session, stream, limits, () => null);
 }
 
-function collect(
+/** The same for an answer without end: the limits hold until it is granted. */
+export async function openStream(
+  session: ClientHttp2Session,
+  headers: OutgoingHttpHeaders,
+  limits: ExchangeLimits,
+): Promise<OpenStream | Answer | Lost> {
+  const stream = start(session, headers, undefined);
+  if ('wasSent' in stream) return stream;
+  return collect(session, stream, limits, (status) => (status === 200 ? { stream } : null));
+}
+
+function start(
+  session: ClientHttp2Session,
+  headers: OutgoingHttpHeaders,
+  body: string | undefined,
+): ClientHttp2Stream | Lost {
+  try {
+    const stream = session.request(headers, { endStream: body === undefined });
+    if (body !== undefined) stream.end(body);
+    return stream;
+  } catch (thrown) {
+    return { wasSent: false, message: thrown instanceof Error ? thrown.message : String(thrown) };
+  }
+}
+
+function collect<T>(
   session: ClientHttp2Session,
   stream: ClientHttp2Stream,
   { timeoutMs, maxBytes, signal }: ExchangeLimits,
-): Promise<Answer | Lost> {
-  const { promise, resolve } = Promise.withResolvers<Answer | Lost>();
+  grant: (status: number) => T | null,
+): Promise<Answer | Lost | T> {
+  const { promise, resolve } = Promise.withResolvers<Answer | Lost | T>();
   const chunks: Buffer[] = [];
   let status = 0;
   let retryAfter: string | undefined;
   let size = 0;
   let lastError: Error | undefined;
 
-  const settle = (result: Answer | Lost) => {
+  const settle = (result: Answer | Lost | T) => {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
     resolve(result);
@@ -61,21 +86,23 @@ function collect(
     stream.close(NGHTTP2_CANCEL);
   };
   const abort = () => giveUp({ wasSent: true, message: 'the caller gave up' });
-  const timer = setTimeout(
-    () => giveUp({ wasSent: true, isTimeout: true, message: `no answer within ${Math.round(timeoutMs)} ms` }),
-    timeoutMs,
-  );
+  const expire = () =>
+    giveUp({ wasSent: true, isTimeout: true, message: `no answer within ${Math.round(timeoutMs)} ms` });
+  const timer = setTimeout(expire, timeoutMs);
   signal?.addEventListener('abort', abort, { once: true });
 
   stream.on('response', (headers) => {
     status = headers[':status'] ?? 0;
     retryAfter = headers['retry-after'];
+    const granted = grant(status);
+    if (granted !== null) settle(granted);
+    else stream.on('data', take);
   });
-  stream.on('data', (chunk: Buffer) => {
+  const take = (chunk: Buffer) => {
     size += chunk.length;
     if (size > maxBytes) giveUp({ status, retryAfter, body: null });
     else chunks.push(chunk);
-  });
+  };
   stream.on('error', (error) => {
     lastError = error;
   });
@@ -87,16 +114,11 @@ function collect(
 }
 
 function lostStream(session: ClientHttp2Session, stream: ClientHttp2Stream, error: Error | undefined): Lost {
-  const wasRefused = stream.rstCode === NGHTTP2_REFUSED_STREAM;
-  const cause = error?.message ?? (session.destroyed ? 'the connection was lost' : `reset with code ${stream.rstCode}`);
-  return { wasSent: !wasRefused, message: cause };
+  const because = session.destroyed ? 'the connection was lost' : `the stream was reset with code ${stream.rstCode}`;
+  return { wasSent: stream.rstCode !== NGHTTP2_REFUSED_STREAM, message: error?.message ?? because };
 }
 
 function textOf(chunks: readonly Buffer[]): string {
   const [first] = chunks;
   return first !== undefined && chunks.length === 1 ? first.toString() : Buffer.concat(chunks).toString();
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -110,7 +110,7 @@ const CASES: readonly Case[] = [
     name: 'a network not in multusName',
     pool: { multusNames: ['net/a'] },
     request: { multusName: 'net/b' },
-    expected: { rule: 'multus', text: 'Multus network net/b of eth0 is not in multusName [net/a]' },
+    expected: { rule: 'multus', text: 'Multus network "net/b" of eth0 is not in multusName [net/a]' },
   },
   {
     name: 'a multusName without namespace is one of the agent',
@@ -122,7 +122,7 @@ const CASES: readonly Case[] = [
     name: 'a multusName without namespace is not one of the pod',
     pool: { multusNames: ['a'] },
     request: { multusName: 'prod/a' },
-    expected: { rule: 'multus', text: 'Multus network prod/a of eth0 is not in multusName [kube-system/a]' },
+    expected: { rule: 'multus', text: 'Multus network "prod/a" of eth0 is not in multusName [kube-system/a]' },
   },
   {
     name: 'multusName and an unknown network',
@@ -256,8 +256,13 @@ test('an objection stays readable however long the lists of a pool are', () => {
   const nodeNames = Array.from({ length: 5000 }, (_, index) => `node-${index}`);
   const text = findObjection(buildPool({ nodeNames }), buildRequest(), FACTS)?.text ?? '';
   expect(text).toMatch(/^node worker-1 is not in nodeName \[node-0, .*, node-9 … and 4990 more\]$/);
-  const huge = findObjection(buildPool({ multusNames: ['a'] }), buildRequest({ multusName: 'x'.repeat(9000) }), FACTS);
+  const huge = findObjection(
+    buildPool({ multusNames: ['a'] }),
+    buildRequest({ multusName: 'x\n'.repeat(9000) }),
+    FACTS,
+  );
   expect(huge?.text.length).toBeLessThan(300);
+  expect(huge?.text).not.toContain('\n');
 });
 
 test('candidates are sorted out into those to try, best first, and those objected to', () => {

@@ -1,12 +1,13 @@
 import type { Family } from '#pkg/ip/address.ts';
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
+import { quote } from '#pkg/ip/quote.ts';
 import { autoPoolMismatch } from './auto-pool.ts';
 import type { Candidate } from './candidates.ts';
 import { formatSelector, type LabelSelector, selects } from './label-selector.ts';
 import { comparePools } from './order.ts';
 import type { Pool } from './pool.ts';
 import type { Labels, PoolRequest } from './request.ts';
-import { listSome, shorten } from './text-list.ts';
+import { listSome } from './text-list.ts';
 
 /** Why a pool may not serve a request; `text` completes the sentence "pool x: …". */
 export interface Objection {
@@ -100,7 +101,7 @@ function multusMismatch(pool: Pool, request: PoolRequest, { agentNamespace }: Ob
   if (request.multusName === null) {
     return `Multus network of ${request.interface} is unknown, it must be one of multusName [${listSome(names, 10)}]`;
   }
-  const network = `Multus network ${shorten(request.multusName)} of ${request.interface}`;
+  const network = `Multus network ${quote(request.multusName)} of ${request.interface}`;
   return notAmong(network, request.multusName, 'multusName', names);
 }
 

@@ -6,6 +6,6 @@ export function listSome(items: readonly string[], most: number): string {
   return items.length > most ? `${shown} … and ${items.length - most} more` : shown;
 }
 
-export function shorten(text: string): string {
+function shorten(text: string): string {
   return text.length <= LONGEST_ITEM ? text : `${text.slice(0, LONGEST_ITEM - 1)}…`;
 }

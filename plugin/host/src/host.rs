@@ -39,7 +39,7 @@ pub fn install(ctx: &Ctx, started: Instant, until: Instant) -> Result<()> {
         }),
     )?;
     host.set("writeStdout", Func::from(move |text: String| print(&text, until)))?;
-    host.set("exit", Func::from(|code: i32| std::process::exit(code)))?;
+    host.set("exit", Func::from(|code: i32| -> () { std::process::exit(code) }))?;
     ctx.globals().set("host", host)
 }
 

@@ -1,0 +1,35 @@
+import { isMap, type KubeObject, readObject } from './kube-object.ts';
+import { failure, type Outcome } from './outcome.ts';
+
+export interface ObjectList {
+  readonly items: readonly KubeObject[];
+  /** Where a watch goes on from this list. */
+  readonly resourceVersion: string;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly resourceVersion: string;
+  /** Empty on the last page. */
+  readonly continue: string;
+}
+
+export function readObjectPage(value: unknown): Outcome<Page<KubeObject>> {
+  const head = readPageHead(value);
+  if (head === null || !isMap(value) || !Array.isArray(value['items'])) {
+    return failure('BadAnswer', 'the answer is not a list');
+  }
+  const items = value['items'].map(readObject);
+  const isWhole = (all: (KubeObject | null)[]): all is KubeObject[] => !all.includes(null);
+  return isWhole(items)
+    ? { ok: true, object: { items, ...head } }
+    : failure('BadAnswer', 'an item of the list has no valid metadata');
+}
+
+export function readPageHead(value: unknown): Omit<Page<never>, 'items'> | null {
+  const metadata = isMap(value) ? value['metadata'] : undefined;
+  if (!isMap(metadata)) return null;
+  const { resourceVersion, continue: next } = metadata;
+  if (typeof resourceVersion !== 'string') return null;
+  return { resourceVersion, continue: typeof next === 'string' ? next : '' };
+}

@@ -1,0 +1,26 @@
+import { isMap } from './kube-object.ts';
+import { type Page, readPageHead } from './object-list.ts';
+import { failure, type Outcome } from './outcome.ts';
+
+/** Rows as kubectl prints them, without the objects: the cheapest way to learn names and a few fields of very many. */
+export interface ObjectTable {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly unknown[])[];
+  readonly resourceVersion: string;
+}
+
+export interface TablePage extends Page<readonly unknown[]> {
+  readonly columns: readonly string[];
+}
+
+export function readTablePage(value: unknown): Outcome<TablePage> {
+  const head = readPageHead(value);
+  if (head === null || !isMap(value) || value['kind'] !== 'Table') {
+    return failure('BadAnswer', 'the answer is not a table');
+  }
+  const { columnDefinitions, rows } = value;
+  const columns = Array.isArray(columnDefinitions) ? columnDefinitions.map((column) => String(column?.name)) : [];
+  const items = Array.isArray(rows) ? rows.map((row) => row?.cells) : []; // null on an empty list
+  if (!items.every((cells) => Array.isArray(cells))) return failure('BadAnswer', 'a row of the table has no cells');
+  return { ok: true, object: { columns, items, ...head } };
+}

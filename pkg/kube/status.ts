@@ -1,0 +1,74 @@
+import { isMap } from './kube-object.ts';
+import { type Failure, type FailureKind, failure } from './outcome.ts';
+
+/** What a request was about, as the API server spells it in `details` when the object is missing. */
+export interface Target {
+  readonly plural: string;
+  readonly name?: string;
+}
+
+interface Status {
+  readonly reason: string;
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+const LONGEST_MESSAGE = 1_000;
+
+const BY_REASON: Readonly<Record<string, FailureKind>> = {
+  AlreadyExists: 'AlreadyExists',
+  Conflict: 'Conflict',
+  Expired: 'Expired',
+  Gone: 'Expired',
+  Invalid: 'Invalid',
+  Forbidden: 'Forbidden',
+  Unauthorized: 'Unauthorized',
+  TooManyRequests: 'TooManyRequests',
+};
+
+/** The reason decides; the code only where there is none. A 409 without a reason could be either conflict: nobody may act on it. */
+export function readFailure(code: number, body: unknown, target: Target): Failure {
+  const status = readStatus(body);
+  const message = (status?.message || `HTTP ${code}`).slice(0, LONGEST_MESSAGE);
+  const retryAfterMs = readSeconds(status?.details['retryAfterSeconds']);
+  return { ...failure(kindOf(code, status, target), message), ...(retryAfterMs === null ? {} : { retryAfterMs }) };
+}
+
+export function readSeconds(value: unknown): number | null {
+  const seconds = typeof value === 'string' ? Number.parseInt(value, 10) : value;
+  return typeof seconds === 'number' && seconds > 0 ? seconds * 1_000 : null;
+}
+
+function kindOf(code: number, status: Status | null, target: Target): FailureKind {
+  if (status !== null && isFromTheFuture(status)) return 'Expired';
+  if (status !== null && Object.hasOwn(BY_REASON, status.reason)) return BY_REASON[status.reason] ?? 'BadAnswer';
+  if (code === 404) return status?.reason === 'NotFound' && names(status, target) ? 'NotFound' : 'NotServed';
+  if (code === 401) return 'Unauthorized';
+  if (code === 403) return 'Forbidden';
+  if (code === 410) return 'Expired';
+  if (code === 429) return 'TooManyRequests';
+  if (code >= 500) return 'ServerError';
+  return code >= 400 && code !== 409 ? 'Invalid' : 'BadAnswer';
+}
+
+function names({ details }: Status, { plural, name }: Target): boolean {
+  return name !== undefined && details['name'] === name && details['kind'] === plural;
+}
+
+/** A restored etcd, or a server that lags: the resourceVersion we ask for is one it has not reached. */
+function isFromTheFuture({ details }: Status): boolean {
+  const { causes } = details;
+  return (
+    Array.isArray(causes) && causes.some((cause) => isMap(cause) && cause['reason'] === 'ResourceVersionTooLarge')
+  );
+}
+
+function readStatus(body: unknown): Status | null {
+  if (!isMap(body) || body['kind'] !== 'Status') return null;
+  const { reason, message, details } = body;
+  return {
+    reason: typeof reason === 'string' ? reason : '',
+    message: typeof message === 'string' ? message : '',
+    details: isMap(details) ? details : {},
+  };
+}

@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest';
+import { REASONS } from '#pkg/errors/reasons.ts';
+import { readRootFile } from './source-files.ts';
+
+const [, ...sections] = readRootFile('docs/errors.md').split(/^## /m);
+const documented = sections.map((section) => {
+  const [reason = '', ...lines] = section.split('\n');
+  return { reason, text: lines.join('\n') };
+});
+
+test('the page has exactly the reasons there are, in their order', () => {
+  expect(documented.map(({ reason }) => reason)).toEqual(Object.keys(REASONS));
+});
+
+describe.each(documented)('$reason', ({ reason, text }) => {
+  test('has the code and the retry of the table', () => {
+    const { cni, retry } = REASONS[reason as keyof typeof REASONS];
+    expect(text.trimStart().split('\n')[0]).toBe(`Code ${cni}. Retry: ${retry ? 'yes' : 'no'}.`);
+  });
+
+  test('has a cause and a cure', () => {
+    expect(text).toMatch(/^\*\*Cause\.\*\* \S.{20}/ms);
+    expect(text).toMatch(/^\*\*Cure\.\*\* \S.{20}/ms);
+  });
+});

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { listRooms, readRootFile } from './source-files.ts';
+
+const readme = readRootFile('README.md');
+
+test('the map shows every room, and no room that is not there', () => {
+  const mapped = [...readme.matchAll(/^\| `([a-z0-9/]+)\/` \|/gm)].map(([, room]) => room);
+  expect(mapped.toSorted()).toEqual(listRooms());
+});
+
+test('the two commands are named', () => {
+  expect(readme).toContain('./hack/demo');
+  expect(readme).toContain('./hack/test');
+});
+
+test('every link to a page of this repository leads somewhere', () => {
+  const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path]) => path ?? '');
+  expect(links.length).toBeGreaterThan(0);
+  expect(links.filter((path) => readRootFile(path) === '')).toEqual([]);
+});
