@@ -19,8 +19,8 @@ export function readTablePage(value: unknown): Outcome<TablePage> {
     return failure('BadAnswer', 'the answer is not a table');
   }
   const { columnDefinitions, rows } = value;
-  const columns = Array.isArray(columnDefinitions) ? columnDefinitions.map((column) => String(column?.name)) : [];
-  const items = Array.isArray(rows) ? rows.map((row) => row?.cells) : []; // null on an empty list
+  if (!Array.isArray(columnDefinitions) || !Array.isArray(rows)) return failure('BadAnswer', 'a table without rows');
+  const items = rows.map((row) => row?.cells);
   if (!items.every((cells) => Array.isArray(cells))) return failure('BadAnswer', 'a row of the table has no cells');
-  return { ok: true, object: { columns, items, ...head } };
+  return { ok: true, object: { columns: columnDefinitions.map((column) => String(column?.name)), items, ...head } };
 }

@@ -1,31 +1,41 @@
 import type { Page } from './object-list.ts';
-import type { Outcome } from './outcome.ts';
+import { failure, type Outcome } from './outcome.ts';
 
 const MOST_RESTARTS = 3;
+const MOST_PAGES = 10_000;
 
-/** One request of a list: `limit` 0 asks for everything at once. */
-type GetPage<P> = (limit: number, continueAt: string) => Promise<Outcome<P>>;
+/** Parameters of one request of a list; without a limit it asks for everything at once. */
+export interface Paging {
+  readonly limit?: number | undefined;
+  readonly continue?: string | undefined;
+}
+
+type GetPage<P> = (paging: Paging) => Promise<Outcome<P>>;
 
 /**
  * All pages of one consistent list. When the snapshot is too old to go on (410) the list starts anew, and in the end
  * asks for everything at once, which cannot expire.
  */
-export async function readAllPages<P extends Page<unknown>>(limit: number, getPage: GetPage<P>): Promise<Outcome<P[]>> {
+export async function readAllPages<P extends Page<unknown>>(
+  pageSize: number,
+  getPage: GetPage<P>,
+): Promise<Outcome<P[]>> {
   for (let restart = 0; restart < MOST_RESTARTS; restart += 1) {
-    const outcome = await readPages(limit, getPage);
+    const outcome = await readPages(pageSize, getPage);
     if (outcome.ok || outcome.because !== 'Expired') return outcome;
   }
   return readPages(0, getPage);
 }
 
-async function readPages<P extends Page<unknown>>(limit: number, getPage: GetPage<P>): Promise<Outcome<P[]>> {
+async function readPages<P extends Page<unknown>>(pageSize: number, getPage: GetPage<P>): Promise<Outcome<P[]>> {
+  const limit = pageSize === 0 ? undefined : pageSize;
   const pages: P[] = [];
-  let continueAt = '';
+  let next: string | undefined;
   do {
-    const page = await getPage(limit, continueAt);
+    const page = await getPage({ limit, continue: next });
     if (!page.ok) return page;
     pages.push(page.object);
-    continueAt = page.object.continue;
-  } while (continueAt !== '');
-  return { ok: true, object: pages };
+    next = page.object.continue || undefined;
+  } while (next !== undefined && pages.length < MOST_PAGES);
+  return next === undefined ? { ok: true, object: pages } : failure('BadAnswer', 'a list without an end');
 }

@@ -19,12 +19,16 @@ export function readRootFile(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
+export function existsInRoot(path: string): boolean {
+  return existsSync(join(ROOT, path));
+}
+
 /** Folders two levels deep where the first one only groups (`pkg/ip`), else one (`agent`); those without a file do not count. */
 export function listRooms(): string[] {
   const files = globSync('*/**/*', { cwd: ROOT, exclude: ['node_modules/**', 'dist/**'], withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length + 1));
-  return [...new Set(files.map(roomOf))].filter((room) => existsSync(join(ROOT, room))).sort();
+  return [...new Set(files.map(roomOf))].sort();
 }
 
 const GROUPS = ['pkg', 'cmd', 'test'];

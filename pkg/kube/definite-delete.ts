@@ -1,0 +1,29 @@
+import type { KubeClient, Seen } from './client.ts';
+import type { Outcome } from './outcome.ts';
+import type { Resource } from './resource.ts';
+import { type Definite, type DefiniteOptions, untilDefinite, type Verdict } from './until-definite.ts';
+
+const GONE: Outcome<null> = { ok: true, object: null };
+
+/**
+ * Deletes exactly the object that was seen. After an unanswered try its absence counts as done, whoever did it: the
+ * uid never comes back.
+ */
+export function deleteDefinite(
+  client: KubeClient,
+  resource: Resource,
+  seen: Seen,
+  options: DefiniteOptions,
+): Promise<Definite<null>> {
+  return untilDefinite(client.timing, options, async (call, mayHaveLanded): Promise<Verdict<null>> => {
+    const outcome = await client.delete(resource, seen, call);
+    if (outcome.ok || !mayHaveLanded) return { outcome, isFinal: false };
+    if (outcome.because === 'NotFound') return { outcome: GONE, isFinal: true };
+    if (outcome.because !== 'Conflict') return { outcome, isFinal: false };
+    const found = await client.get(resource, seen, { ...call, form: 'metadata' });
+    if (!found.ok) return found.because === 'NotFound' ? { outcome: GONE, isFinal: true } : { outcome: found, isFinal: false };
+    const { uid, deletionTimestamp } = found.object.metadata;
+    const isDone = uid !== seen.uid || deletionTimestamp !== undefined;
+    return { outcome: isDone ? GONE : outcome, isFinal: true };
+  });
+}

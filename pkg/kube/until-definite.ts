@@ -1,0 +1,58 @@
+import { Backoff } from './backoff.ts';
+import type { CallOptions } from './caller.ts';
+import { FAILURES, type Failure, failure, type Outcome } from './outcome.ts';
+import { sleep, type Timing } from './timing.ts';
+
+export interface DefiniteOptions {
+  /** When to give up, on the clock of the client's timing. */
+  readonly deadlineMs: number;
+  /** How long one try may take; 5 s unless told. */
+  readonly attemptTimeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** `mayStillLand`: a try of this call has not been answered and may yet be done, whatever the outcome says about now. */
+export type Definite<T> = Outcome<T> & { readonly mayStillLand: boolean };
+
+/** One try. `isFinal` settles the call even if an earlier try went unanswered. */
+export interface Verdict<T> {
+  readonly outcome: Outcome<T>;
+  readonly isFinal: boolean;
+}
+
+const ATTEMPT_TIMEOUT_MS = 5_000;
+const PAUSE = { firstMs: 50, mostMs: 1_000 };
+
+/**
+ * Repeats a write until its outcome is known or the deadline comes. A refusal ends it at once, but not after a try
+ * that went unanswered: that one may have been let in, so only a verdict about the object itself counts then.
+ */
+export async function untilDefinite<T>(
+  timing: Timing,
+  { deadlineMs, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS, signal }: DefiniteOptions,
+  attempt: (options: CallOptions, mayHaveLanded: boolean) => Promise<Verdict<T>>,
+): Promise<Definite<T>> {
+  const backoff = new Backoff(PAUSE, timing.random);
+  const giveUp = signal === undefined ? {} : { signal };
+  let mayHaveLanded = false;
+  let last: Failure = failure('Unreachable', 'no time was left to send it');
+  for (;;) {
+    const leftMs = deadlineMs - timing.nowMs();
+    if (leftMs <= 0 || signal?.aborted) return unresolved(last, mayHaveLanded);
+    const options = { ...giveUp, timeoutMs: Math.min(attemptTimeoutMs, leftMs) };
+    const { outcome, isFinal } = await attempt(options, mayHaveLanded);
+    if (outcome.ok || isFinal) return { ...outcome, mayStillLand: mayHaveLanded };
+    const { retry, mayBeDone } = FAILURES[outcome.because];
+    if (!retry && !mayHaveLanded) return { ...outcome, mayStillLand: false };
+    mayHaveLanded ||= mayBeDone;
+    last = outcome;
+    const pauseMs = Math.max(backoff.nextMs(), outcome.retryAfterMs ?? 0);
+    await sleep(timing, Math.min(pauseMs, deadlineMs - timing.nowMs()), signal);
+  }
+}
+
+function unresolved(last: Failure, mayStillLand: boolean): Definite<never> {
+  return mayStillLand
+    ? { ...failure('Unknown', `it may or may not have been done: ${last.message}`), mayStillLand }
+    : { ...last, mayStillLand };
+}
