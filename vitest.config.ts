@@ -1,17 +1,32 @@
 import { defineConfig } from 'vitest/config';
 
+/** Loaded machines are slow machines: no test is about time, so no limit is tight. */
 export default defineConfig({
   test: {
     projects: [
       {
-        test: { name: 'unit', include: ['{pkg,plugin,agent,cmd}/**/*.test.ts', 'test/{contract,golden,house}/**/*.test.ts'], testTimeout: 30_000 },
+        test: {
+          name: 'unit',
+          include: ['{pkg,plugin,agent,ctl,cmd,hack}/**/*.test.ts', 'test/{contract,golden,house}/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
       },
       {
         test: {
           name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          include: ['test/e2e/**/*.test.ts', 'test/support/**/*.test.ts'],
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: 'cluster',
+          include: ['test/integration/**/*.test.ts'],
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
           fileParallelism: false,
         },
       },

@@ -43,7 +43,7 @@ test('any interleaving of ADD, DEL, spooled DEL, drain, GC and restart: no addre
         await made[Symbol.asyncDispose]();
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 100 },
   );
 });
 

@@ -161,6 +161,15 @@ test('a cooldown lets an address rest; the collector ends the rest', async () =>
   expect(await addressesOf(made, 'c2')).toEqual(['10.0.0.10/24']);
 });
 
+test('a host that was renamed still gives back what it took under its old name', async () => {
+  const ledger = createMemoryLedger();
+  await using before = await startMemoryAgent([V4], { ledger, node: 'old-name' });
+  await addressesOf(before, 'c1');
+  await using after = await startMemoryAgent([V4], { ledger, node: 'new-name' });
+  await after.agent.del(delArgs('c1'));
+  expect(await allRecords(ledger)).toEqual([]);
+});
+
 const RESERVED = [
   { name: 'gateways', family: 4 as const, addresses: IntervalSet.of([parseRange('10.0.0.11')]), isTerminating: false },
 ];

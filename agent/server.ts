@@ -71,6 +71,7 @@ export function buildServer(agent: Agent, log: Logger): FastifyInstance {
 
 function callOf(reply: FastifyReply, timeoutMs = DEFAULT_TIMEOUT_MS): Call {
   const gone = new AbortController();
+  if (reply.raw.destroyed) gone.abort();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort();
   });

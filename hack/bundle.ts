@@ -33,8 +33,12 @@ const NODE_EXECUTABLE: BuildOptions = {
   banner: { js: `#!${process.execPath}\nvar require = process.getBuiltinModule;` },
 };
 
+/** The host compiles it to bytecode (plugin/host/build.rs). */
+const QUICKJS: BuildOptions = { platform: 'neutral', format: 'esm', target: 'es2023', minify: true };
+
 const BUNDLES: readonly Bundle[] = [
   { entry: 'cmd/plugin/main.ts', output: 'node/ipledger', isExecutable: true, options: NODE_EXECUTABLE },
+  { entry: 'cmd/plugin/host-main.ts', output: 'plugin.neutral.js', isExecutable: false, options: QUICKJS },
   { entry: 'cmd/agent/main.ts', output: 'agent.js', isExecutable: false, options: ESM_WITH_REQUIRE },
   { entry: 'cmd/ctl/main.ts', output: 'ctl.js', isExecutable: false, options: ESM_WITH_REQUIRE },
 ];

@@ -2,7 +2,7 @@ import { isVerb, type Verb } from '#pkg/cni/versions.ts';
 import type { PluginIo } from './plugin-io.ts';
 
 /** How long a verb may take. */
-export interface Budget {
+interface Budget {
   /** From the start of the call to its answer, reading stdin included. */
   readonly totalMs: number;
   /** How long an agent that is away or still starting is waited for. */

@@ -1,9 +1,9 @@
 import type { CheckAnswer, ExplainAnswer, PoolsAnswer, RecordsAnswer, WhoAnswer } from '#pkg/agentapi/admin.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { recordName } from '#pkg/crd/record-name.ts';
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import { formatCidr } from '#pkg/ip/cidr.ts';
+import { everyRecord } from '#pkg/ledger/every-record.ts';
 import type { Ledger, RecordQuery } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { type PlanOptions, planAllocation, surveyPools } from '../allocate/plan.ts';
@@ -92,7 +92,7 @@ export class Inspector {
 
   async check(): Promise<CheckAnswer> {
     const { catalog, spool } = this.#deps;
-    const records = await this.#allRecords();
+    const records = await Array.fromAsync(everyRecord(this.#deps.ledger));
     const findings = await findRecordProblems(records, catalog.current());
     for (const file of await spool.poison()) {
       findings.push({
@@ -105,17 +105,6 @@ export class Inspector {
       findings.push({ kind: 'broken-pool-file', subject: problem.split(':', 1)[0] ?? problem, message: problem });
     }
     return { recordsChecked: records.length, findings };
-  }
-
-  async #allRecords(): Promise<IpRecord[]> {
-    const all: IpRecord[] = [];
-    let after: string | undefined;
-    do {
-      const page = await this.records(after === undefined ? {} : { after });
-      all.push(...page.records);
-      after = page.next;
-    } while (after !== undefined);
-    return all;
   }
 
   async #numbers(pool: Pool): Promise<{ name: string; used: string; total: string }> {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { everyRecord } from '#pkg/ledger/every-record.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { Agent } from '../agent.ts';
 import { Allocator } from '../allocate/allocator.ts';
@@ -46,7 +47,8 @@ export async function composeAgent(
   const now = ports.now ?? (() => new Date());
   const options = PLAN_OPTIONS;
   const index = new NodeIndex(nowMs);
-  for (const record of await ledger.byNode(node)) index.put(record);
+  // All of them, whatever the node was called when they were written: without Kubernetes the ledger is this host's alone.
+  for await (const record of everyRecord(ledger)) index.put(record);
   const queue = new KeyedQueue();
   const views = new PoolViews(catalog, ledger, node);
   const holders = new ContainerHolders(node, bootID);

@@ -26,6 +26,7 @@ test('IP may be a list', () => {
 });
 
 test('unknown keys pass when the runtime says so, wherever it says it', () => {
+  expect(parseCniArgs('IgnoreUnknown=1;COLOR=red;IgnoreUnknown=0').pod).toEqual(NOBODY);
   expect(parseCniArgs('COLOR=red;IgnoreUnknown=TRUE').pod).toEqual(NOBODY);
 });
 

@@ -33,6 +33,11 @@ test.each([
   expect(() => parse(text)).toThrow(expect.objectContaining({ reason: 'bad-input', message }));
 });
 
+test('brackets inside a string are no levels, whatever is escaped before them', () => {
+  const object = { a: `\\"${'['.repeat(100)}`, b: '\\' };
+  expect(parse(JSON.stringify(object))).toEqual(object);
+});
+
 test('exactly 64 levels pass', () => {
   expect(parse(`{"a":${'['.repeat(63)}${']'.repeat(63)}}`)).toHaveProperty('a');
 });

@@ -14,6 +14,10 @@ test.each(['a\nb', 'a\u0000', '\u007f', 'toolong'])('%j is not plain', (text) =>
   expect(isPlainText(text, 4)).toBe(false);
 });
 
+test('a quote is short', () => {
+  expect(quote('x'.repeat(1000))).toHaveLength(82);
+});
+
 test('a quote cannot forge a second line', () => {
   expect(quote('a\nb"')).toBe('"a\\nb\\""');
 });

@@ -44,6 +44,8 @@ test('union, intersection and difference are those of sets', () => {
       expectSame(a.union(b), modelA.union(modelB));
       expectSame(a.intersect(b), modelA.intersection(modelB));
       expectSame(a.subtract(b), modelA.difference(modelB));
+      expect(a.isSubsetOf(b)).toBe(modelA.isSubsetOf(modelB));
+      expect(a.intersect(b).isSubsetOf(a)).toBe(true);
     }),
     { numRuns: 500 },
   );

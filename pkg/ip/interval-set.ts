@@ -1,4 +1,11 @@
-import { countMembers, hasMember, middleOfLargest, nextMember, type SortedIntervals } from './sorted-intervals.ts';
+import {
+  countMembers,
+  hasMember,
+  indexAtOrAfter,
+  middleOfLargest,
+  nextMember,
+  type SortedIntervals,
+} from './sorted-intervals.ts';
 
 /** Both ends belong to it. */
 export interface Interval {
@@ -49,6 +56,14 @@ export class IntervalSet {
 
   contains(value: bigint): boolean {
     return hasMember(this.sorted, value);
+  }
+
+  /** Every member is one of the other's too; stops at the first that is not. */
+  isSubsetOf(other: IntervalSet): boolean {
+    return this.sorted.every(({ first, last }) => {
+      const cover = other.sorted[indexAtOrAfter(other.sorted, first)];
+      return cover !== undefined && cover.first <= first && last <= cover.last;
+    });
   }
 
   /** The member with `index` members below it; null outside of 0 … size − 1. */

@@ -54,7 +54,13 @@ export class KubeClient implements Disposable {
   /** Never from a cache: what it says was so when it was asked. */
   get(resource: Resource, at: ObjectName, { form, ...options }: ReadOptions = {}): Promise<Outcome<KubeObject>> {
     const accept = form === 'metadata' ? { accept: METADATA } : {};
-    return this.#object({ ...options, ...accept, ...about(resource, at), method: 'GET', path: objectPath(resource, at) });
+    return this.#object({
+      ...options,
+      ...accept,
+      ...about(resource, at),
+      method: 'GET',
+      path: objectPath(resource, at),
+    });
   }
 
   /** Consistent: every write that was finished before the call is in it. */

@@ -1,3 +1,4 @@
+import type { CallOptions } from './caller.ts';
 import type { KubeClient } from './client.ts';
 import type { KubeObject, NewObject } from './kube-object.ts';
 import type { Failure } from './outcome.ts';
@@ -19,13 +20,14 @@ export function createDefinite(
   object: NewObject,
   { isOurs, ...options }: CreateDefiniteOptions,
 ): Promise<Definite<KubeObject>> {
-  return untilDefinite(client.timing, options, async (call, mayHaveLanded): Promise<Verdict<KubeObject>> => {
+  const attempt = async (call: CallOptions, mayHaveLanded: boolean): Promise<Verdict<KubeObject>> => {
     const outcome = await client.create(resource, object, call);
     if (outcome.ok || outcome.because !== 'AlreadyExists' || !mayHaveLanded) return { outcome, isFinal: false };
     const found = await client.get(resource, object.metadata, call);
     if (found.ok) return isOurs(found.object) ? { outcome: found, isFinal: true } : { outcome, isFinal: true };
     return { outcome: again(outcome, found), isFinal: false };
-  });
+  };
+  return untilDefinite(client.timing, options, { attempt, canLandLate: true });
 }
 
 /** The name was taken a moment ago, and by whom cannot be told. */

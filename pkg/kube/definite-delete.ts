@@ -1,3 +1,4 @@
+import type { CallOptions } from './caller.ts';
 import type { KubeClient, Seen } from './client.ts';
 import type { Outcome } from './outcome.ts';
 import type { Resource } from './resource.ts';
@@ -15,15 +16,17 @@ export function deleteDefinite(
   seen: Seen,
   options: DefiniteOptions,
 ): Promise<Definite<null>> {
-  return untilDefinite(client.timing, options, async (call, mayHaveLanded): Promise<Verdict<null>> => {
+  const attempt = async (call: CallOptions, mayHaveLanded: boolean): Promise<Verdict<null>> => {
     const outcome = await client.delete(resource, seen, call);
     if (outcome.ok || !mayHaveLanded) return { outcome, isFinal: false };
     if (outcome.because === 'NotFound') return { outcome: GONE, isFinal: true };
     if (outcome.because !== 'Conflict') return { outcome, isFinal: false };
     const found = await client.get(resource, seen, { ...call, form: 'metadata' });
-    if (!found.ok) return found.because === 'NotFound' ? { outcome: GONE, isFinal: true } : { outcome: found, isFinal: false };
+    if (!found.ok)
+      return found.because === 'NotFound' ? { outcome: GONE, isFinal: true } : { outcome: found, isFinal: false };
     const { uid, deletionTimestamp } = found.object.metadata;
     const isDone = uid !== seen.uid || deletionTimestamp !== undefined;
     return { outcome: isDone ? GONE : outcome, isFinal: true };
-  });
+  };
+  return untilDefinite(client.timing, options, { attempt, canLandLate: false });
 }

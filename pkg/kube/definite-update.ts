@@ -1,3 +1,4 @@
+import type { CallOptions } from './caller.ts';
 import type { KubeClient } from './client.ts';
 import type { KubeObject, SeenObject } from './kube-object.ts';
 import type { Resource } from './resource.ts';
@@ -20,12 +21,13 @@ export function updateDefinite(
   { isOurs, subresource, ...options }: UpdateDefiniteOptions,
 ): Promise<Definite<KubeObject>> {
   const part = subresource === undefined ? {} : { subresource };
-  return untilDefinite(client.timing, options, async (call, mayHaveLanded): Promise<Verdict<KubeObject>> => {
+  const attempt = async (call: CallOptions, mayHaveLanded: boolean): Promise<Verdict<KubeObject>> => {
     const outcome = await client.update(resource, object, { ...call, ...part });
     if (outcome.ok || outcome.because === 'NotFound') return { outcome, isFinal: true };
     if (outcome.because !== 'Conflict' || !mayHaveLanded) return { outcome, isFinal: false };
     const found = await client.get(resource, object.metadata, call);
     if (found.ok) return { outcome: isOurs(found.object) ? found : outcome, isFinal: true };
     return { outcome: found, isFinal: found.because === 'NotFound' };
-  });
+  };
+  return untilDefinite(client.timing, options, { attempt, canLandLate: false });
 }

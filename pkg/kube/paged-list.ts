@@ -5,10 +5,10 @@ const MOST_RESTARTS = 3;
 const MOST_PAGES = 10_000;
 
 /** Parameters of one request of a list; without a limit it asks for everything at once. */
-export interface Paging {
-  readonly limit?: number | undefined;
-  readonly continue?: string | undefined;
-}
+type Paging = {
+  readonly limit: number | undefined;
+  readonly continue: string | undefined;
+};
 
 type GetPage<P> = (paging: Paging) => Promise<Outcome<P>>;
 

@@ -14,6 +14,7 @@ interface Status {
 }
 
 const LONGEST_MESSAGE = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
 
 const BY_REASON: Readonly<Record<string, FailureKind>> = {
   AlreadyExists: 'AlreadyExists',
@@ -36,7 +37,7 @@ export function readFailure(code: number, body: unknown, target: Target): Failur
 
 export function readSeconds(value: unknown): number | null {
   const seconds = typeof value === 'string' ? Number.parseInt(value, 10) : value;
-  return typeof seconds === 'number' && seconds > 0 ? seconds * 1_000 : null;
+  return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds * 1_000, LONGEST_PAUSE_MS) : null;
 }
 
 function kindOf(code: number, status: Status | null, target: Target): FailureKind {
@@ -58,9 +59,7 @@ function names({ details }: Status, { plural, name }: Target): boolean {
 /** A restored etcd, or a server that lags: the resourceVersion we ask for is one it has not reached. */
 function isFromTheFuture({ details }: Status): boolean {
   const { causes } = details;
-  return (
-    Array.isArray(causes) && causes.some((cause) => isMap(cause) && cause['reason'] === 'ResourceVersionTooLarge')
-  );
+  return Array.isArray(causes) && causes.some((cause) => isMap(cause) && cause['reason'] === 'ResourceVersionTooLarge');
 }
 
 function readStatus(body: unknown): Status | null {

@@ -29,7 +29,11 @@ export interface RawRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-type Attempt<T> = (session: ClientHttp2Session, headers: OutgoingHttpHeaders, leftMs: number) => Promise<T | Answer | Lost>;
+type Attempt<T> = (
+  session: ClientHttp2Session,
+  headers: OutgoingHttpHeaders,
+  leftMs: number,
+) => Promise<T | Answer | Lost>;
 
 const MOST_ATTEMPTS = 3;
 

@@ -14,7 +14,13 @@ export interface DefiniteOptions {
 /** `mayStillLand`: a try of this call has not been answered and may yet be done, whatever the outcome says about now. */
 export type Definite<T> = Outcome<T> & { readonly mayStillLand: boolean };
 
-/** One try. `isFinal` settles the call even if an earlier try went unanswered. */
+export interface Write<T> {
+  readonly attempt: (options: CallOptions, mayHaveLanded: boolean) => Promise<Verdict<T>>;
+  /** Whether a try may be done long after a later one was answered; a conditional write cannot. */
+  readonly canLandLate: boolean;
+}
+
+/** What one try came to. `isFinal` settles the call even if an earlier try went unanswered. */
 export interface Verdict<T> {
   readonly outcome: Outcome<T>;
   readonly isFinal: boolean;
@@ -30,7 +36,7 @@ const PAUSE = { firstMs: 50, mostMs: 1_000 };
 export async function untilDefinite<T>(
   timing: Timing,
   { deadlineMs, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS, signal }: DefiniteOptions,
-  attempt: (options: CallOptions, mayHaveLanded: boolean) => Promise<Verdict<T>>,
+  { attempt, canLandLate }: Write<T>,
 ): Promise<Definite<T>> {
   const backoff = new Backoff(PAUSE, timing.random);
   const giveUp = signal === undefined ? {} : { signal };
@@ -41,7 +47,7 @@ export async function untilDefinite<T>(
     if (leftMs <= 0 || signal?.aborted) return unresolved(last, mayHaveLanded);
     const options = { ...giveUp, timeoutMs: Math.min(attemptTimeoutMs, leftMs) };
     const { outcome, isFinal } = await attempt(options, mayHaveLanded);
-    if (outcome.ok || isFinal) return { ...outcome, mayStillLand: mayHaveLanded };
+    if (outcome.ok || isFinal) return { ...outcome, mayStillLand: mayHaveLanded && canLandLate };
     const { retry, mayBeDone } = FAILURES[outcome.because];
     if (!retry && !mayHaveLanded) return { ...outcome, mayStillLand: false };
     mayHaveLanded ||= mayBeDone;

@@ -107,7 +107,7 @@ function multusMismatch(pool: Pool, request: PoolRequest, { agentNamespace }: Ob
 
 function nothingToGive({ addresses }: Pool, _: PoolRequest, { reserved }: ObjectionFacts): string | null {
   if (addresses.isEmpty) return 'it has no address: ips is empty or all of it is excluded';
-  return addresses.subtract(reserved).isEmpty ? 'all its addresses are reserved' : null;
+  return addresses.isSubsetOf(reserved) ? 'all its addresses are reserved' : null;
 }
 
 function notAmong(subject: string, name: string, field: string, names: readonly string[]): string | null {

@@ -99,5 +99,6 @@ async function readPages(ledger: Ledger, query: RecordQuery): Promise<IpRecord[]
   const last = page.at(-1);
   if (last === undefined) return [];
   expect(page.length).toBeLessThanOrEqual(query.limit);
+  expect(page.every(({ name }) => name > (query.after ?? ''))).toBe(true);
   return [...page, ...(await readPages(ledger, { ...query, after: last.name }))];
 }

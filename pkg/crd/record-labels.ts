@@ -1,0 +1,47 @@
+import { holderKey } from './holder-key.ts';
+import type { RecordSpec } from './ip-record.ts';
+import { recordFamily } from './record-family.ts';
+
+/** What a record is found by. The admission policy of the agents (deploy/admission-policy.yaml) knows these names and forms. */
+export const RECORD_LABELS = {
+  pool: 'ipledger.io/pool',
+  node: 'ipledger.io/node',
+  holder: 'ipledger.io/holder',
+  state: 'ipledger.io/state',
+} as const;
+
+const LABEL_VALUE = /^[a-z0-9](?:[-_.a-z0-9]{0,61}[a-z0-9])?$/i;
+
+export function recordLabels(spec: RecordSpec): Record<string, string> {
+  const { pool, state, holder } = spec;
+  return {
+    [RECORD_LABELS.pool]: toLabelValue(pool.name),
+    [RECORD_LABELS.holder]: holderLabel(holderKey(holder, recordFamily({ spec }))),
+    [RECORD_LABELS.state]: state,
+    // A claim's record belongs to no node.
+    ...(holder.node === '' ? {} : { [RECORD_LABELS.node]: toLabelValue(holder.node) }),
+  };
+}
+
+/** The name of a pool or node as a label may hold it: itself, or its hash where it is too long. */
+export function toLabelValue(name: string): string {
+  return LABEL_VALUE.test(name) ? name : hash(name);
+}
+
+/** `key` is a `holderKey`. */
+export function holderLabel(key: string): string {
+  return hash(key);
+}
+
+const OFFSET_BASIS = 0x6c62272e07bb014262b821756295c58dn;
+const PRIME = (1n << 88n) + 0x13bn;
+
+/**
+ * FNV-1a with 128 bits: small, the same everywhere, and long enough that chance makes no two alike. Names can be made up to
+ * collide; it does no harm, because a label is only a way to find: whoever lists by one compares the spec of what comes back.
+ */
+function hash(text: string): string {
+  let state = OFFSET_BASIS;
+  for (const byte of new TextEncoder().encode(text)) state = BigInt.asUintN(128, (state ^ BigInt(byte)) * PRIME);
+  return state.toString(16).padStart(32, '0');
+}

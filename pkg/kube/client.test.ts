@@ -1,0 +1,344 @@
+import { constants } from 'node:http2';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, test, vi } from 'vitest';
+import { startTcpProxy } from '#test/support/tcp-proxy.ts';
+import type { Access } from './access.ts';
+import type { ClientOptions } from './caller.ts';
+import { KubeClient } from './client.ts';
+import type { Resource } from './resource.ts';
+import { type Script, type ScriptedRequest, ScriptedServer, statusBody } from './scripted-server.ts';
+
+const THINGS: Resource = { group: 'test.io', version: 'v1', plural: 'things', kind: 'Thing' };
+const AT = { name: 'a' };
+const THING = { metadata: { name: 'a', uid: 'u1', resourceVersion: '7' }, spec: { size: 1 } };
+
+async function start(script: Script, options: Partial<ClientOptions> = {}, load?: (server: ScriptedServer) => Access) {
+  const server = await ScriptedServer.start(script);
+  const loadAccess = async () => load?.(server) ?? server.access();
+  const client = new KubeClient(loadAccess, { userAgent: 'test', ...options });
+  const stop = async () => {
+    client[Symbol.dispose]();
+    await server[Symbol.asyncDispose]();
+  };
+  return { server, client, [Symbol.asyncDispose]: stop };
+}
+
+describe('requests', () => {
+  test('each verb sends what the API server expects', async () => {
+    await using made = await start((request) => request.answer(200, THING));
+    const { client, server } = made;
+    await client.get(THINGS, { namespace: 'n', name: 'a' }, { form: 'metadata' });
+    await client.create(THINGS, { metadata: { name: 'a' }, spec: 1 });
+    await client.update(THINGS, { metadata: { name: 'a', resourceVersion: '7' } }, { subresource: 'status' });
+    await client.patch(THINGS, AT, { status: { x: 1 } }, { subresource: 'status' });
+    await client.delete(THINGS, { name: 'a', uid: 'u1', resourceVersion: '7' });
+    const sent = server.requests.map(({ method, path, headers, body }) => ({
+      line: `${method} ${path}`,
+      accept: headers['accept'],
+      type: headers['content-type'],
+      body: body === '' ? null : JSON.parse(body),
+    }));
+    expect(sent).toEqual([
+      {
+        line: 'GET /apis/test.io/v1/namespaces/n/things/a',
+        accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
+        type: undefined,
+        body: null,
+      },
+      {
+        line: 'POST /apis/test.io/v1/things',
+        accept: 'application/json',
+        type: 'application/json',
+        body: { apiVersion: 'test.io/v1', kind: 'Thing', metadata: { name: 'a' }, spec: 1 },
+      },
+      {
+        line: 'PUT /apis/test.io/v1/things/a/status',
+        accept: 'application/json',
+        type: 'application/json',
+        body: { apiVersion: 'test.io/v1', kind: 'Thing', metadata: { name: 'a', resourceVersion: '7' } },
+      },
+      {
+        line: 'PATCH /apis/test.io/v1/things/a/status',
+        accept: 'application/json',
+        type: 'application/merge-patch+json',
+        body: { status: { x: 1 } },
+      },
+      {
+        line: 'DELETE /apis/test.io/v1/things/a',
+        accept: 'application/json',
+        type: 'application/json',
+        body: { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'u1', resourceVersion: '7' } },
+      },
+    ]);
+  });
+
+  test('a name cannot reach out of its place in the path', async () => {
+    await using made = await start((request) => request.answer(404, ''));
+    await made.client.get(THINGS, { name: '../../secrets?x=1' });
+    expect(made.server.requests[0]?.path).toBe('/apis/test.io/v1/things/..%2F..%2Fsecrets%3Fx%3D1');
+  });
+});
+
+describe('answers', () => {
+  test.each([
+    { name: 'junk', body: '<html>', because: 'BadAnswer' },
+    { name: 'nothing', body: '', because: 'BadAnswer' },
+    { name: 'an object without a uid', body: { metadata: { name: 'a', resourceVersion: '7' } }, because: 'BadAnswer' },
+    {
+      name: 'labels that are no text',
+      body: { metadata: { ...THING.metadata, labels: { a: 1 } } },
+      because: 'BadAnswer',
+    },
+    { name: 'another object', body: { metadata: { ...THING.metadata, name: 'b' } }, because: 'BadAnswer' },
+    { name: 'a list', body: [THING], because: 'BadAnswer' },
+  ])('a 200 with $name is $because', async ({ body, because }) => {
+    await using made = await start((request) => request.answer(200, body));
+    expect(await made.client.get(THINGS, AT)).toMatchObject({ ok: false, because });
+  });
+
+  test('one without an end is cut at the allowed size, and the connection stays', async () => {
+    await using made = await start(
+      ({ stream, path, answer }) => {
+        if (path.endsWith('/b')) return answer(200, { metadata: { ...THING.metadata, name: 'b' } });
+        stream.respond({ ':status': 200 });
+        const more = () => void (stream.destroyed || stream.write(Buffer.alloc(60_000, 120), more));
+        more();
+      },
+      { maxAnswerBytes: 1_000_000 },
+    );
+    const outcome = await made.client.get(THINGS, AT);
+    expect(outcome).toMatchObject({ ok: false, because: 'BadAnswer', message: 'the answer is larger than allowed' });
+    expect(await made.client.get(THINGS, { name: 'b' })).toMatchObject({ ok: true });
+    expect(made.server.sessions.size).toBe(1);
+  });
+
+  test.each([
+    { name: 'its stream', cut: ({ stream }: ScriptedRequest) => stream.destroy(new Error('cut')) },
+    { name: 'its connection', cut: ({ session }: ScriptedRequest) => session?.destroy() },
+  ])('one that $name ends in the middle of is unknown', async ({ cut }) => {
+    await using made = await start((request) => {
+      request.stream.respond({ ':status': 200 });
+      request.stream.write('{"metadata":');
+      setTimeout(() => cut(request), 50);
+    });
+    expect(await made.client.create(THINGS, THING)).toMatchObject({ ok: false, because: 'Unknown' });
+  });
+});
+
+describe('lost answers', () => {
+  test('slower than the timeout: unknown, and the next request takes a new connection', async () => {
+    await using made = await start(({ path, answer }) => {
+      if (path.endsWith('/b')) answer(200, { metadata: { ...THING.metadata, name: 'b' } });
+    });
+    const outcome = await made.client.get(THINGS, AT, { timeoutMs: 100 });
+    expect(outcome).toMatchObject({
+      ok: false,
+      because: 'Unknown',
+      message: expect.stringMatching(/^no answer within \d+ ms$/),
+    });
+    expect(await made.client.get(THINGS, { name: 'b' })).toMatchObject({ ok: true });
+    expect(new Set(made.server.requests.map(({ session }) => session)).size).toBe(2);
+  });
+
+  test('slow within the timeout: answered', async () => {
+    await using made = await start(({ answer }) => void setTimeout(() => answer(200, THING), 300));
+    expect(await made.client.get(THINGS, AT)).toEqual({ ok: true, object: THING });
+  });
+
+  test('nobody listens: unreachable, and reached again without anybody acting', async () => {
+    const first = await ScriptedServer.start(() => {});
+    const { port } = first;
+    const access = first.access();
+    await first[Symbol.asyncDispose]();
+    using client = new KubeClient(async () => access, { userAgent: 'test' });
+    expect(await client.get(THINGS, AT)).toMatchObject({ ok: false, because: 'Unreachable' });
+    await using second = await ScriptedServer.start(({ answer }) => answer(200, THING));
+    await second[Symbol.asyncDispose]();
+    await second.listen(port);
+    expect(await client.get(THINGS, AT)).toMatchObject({ ok: true });
+  });
+
+  test('a connection that is cut: unknown for what was sent', async () => {
+    await using made = await start(() => made.server.cutConnections());
+    expect(await made.client.create(THINGS, THING)).toMatchObject({ ok: false, because: 'Unknown' });
+  });
+
+  test('a peer that accepts and says nothing is unreachable', async () => {
+    await using made = await start(
+      () => {},
+      { limits: { connectTimeoutMs: 200 } },
+      (server) => ({
+        ...server.access(),
+        origin: `https://127.0.0.1:${proxy.port}`,
+      }),
+    );
+    await using proxy = await startTcpProxy(made.server.port);
+    proxy.hold();
+    const message = 'no connection to the API server within 200 ms';
+    expect(await made.client.get(THINGS, AT)).toEqual({ ok: false, because: 'Unreachable', message });
+  });
+
+  test('the caller gives up: unknown once it was sent, unreachable before', async () => {
+    await using made = await start(() => {});
+    const control = new AbortController();
+    const calling = made.client.create(THINGS, THING, { signal: control.signal });
+    await vi.waitFor(() => expect(made.server.requests).toHaveLength(1));
+    control.abort();
+    expect(await calling).toMatchObject({ because: 'Unknown' });
+    expect(await made.client.create(THINGS, THING, { signal: control.signal })).toMatchObject({
+      because: 'Unreachable',
+    });
+    expect(made.server.requests).toHaveLength(1);
+  });
+});
+
+describe('streams and sessions', () => {
+  test('a refused stream is sent again, because nobody worked on it', async () => {
+    await using made = await start(({ stream, answer }) => {
+      if (made.server.requests.length === 1) stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      else answer(201, THING);
+    });
+    expect(await made.client.create(THINGS, THING)).toEqual({ ok: true, object: THING });
+    expect(made.server.requests).toHaveLength(2);
+  });
+
+  test('a stream refused again and again is unreachable, after few tries', async () => {
+    await using made = await start(({ stream }) => stream.close(constants.NGHTTP2_REFUSED_STREAM));
+    expect(await made.client.create(THINGS, THING)).toMatchObject({ because: 'Unreachable' });
+    expect(made.server.requests).toHaveLength(3);
+  });
+
+  test('a stream reset for any other reason is unknown, and not sent again', async () => {
+    await using made = await start(({ stream }) => stream.close(constants.NGHTTP2_CANCEL));
+    expect(await made.client.create(THINGS, THING)).toMatchObject({ because: 'Unknown' });
+    expect(made.server.requests).toHaveLength(1);
+  });
+
+  test('after a goaway what is under way finishes, and what comes takes a new connection', async () => {
+    await using made = await start((request) => {
+      if (request.path.endsWith('/b')) return request.answer(200, { metadata: { ...THING.metadata, name: 'b' } });
+      request.session?.goaway();
+      setTimeout(() => request.answer(200, THING), 200);
+    });
+    const slow = made.client.get(THINGS, AT);
+    await vi.waitFor(() => expect(made.server.requests).toHaveLength(1));
+    await wait(50);
+    expect(await made.client.get(THINGS, { name: 'b' })).toMatchObject({ ok: true });
+    expect(await slow).toEqual({ ok: true, object: THING });
+    const [first, second] = made.server.requests;
+    expect(first?.session === second?.session).toBe(false);
+  });
+
+  test('a goaway that names the last stream it served: the others are sent again', async () => {
+    await using made = await start((request) => {
+      if (made.server.requests.length === 2) request.session?.goaway(constants.NGHTTP2_NO_ERROR, 1);
+      else setTimeout(() => request.answer(200, THING), 100);
+    });
+    const both = await Promise.all([made.client.get(THINGS, AT), made.client.get(THINGS, AT)]);
+    expect(both).toMatchObject([{ ok: true }, { ok: true }]);
+    expect(made.server.requests).toHaveLength(3);
+  });
+
+  test('a goaway with an error ends what is under way as unknown', async () => {
+    await using made = await start(({ session }) => session?.goaway(constants.NGHTTP2_INTERNAL_ERROR));
+    expect(await made.client.create(THINGS, THING)).toMatchObject({ because: 'Unknown' });
+  });
+
+  test('a server that closes its sessions after each answer is still served by new ones', async () => {
+    await using made = await start(({ session, answer }) => {
+      answer(200, THING);
+      session?.close();
+    });
+    for (let round = 0; round < 20; round += 1) expect(await made.client.get(THINGS, AT)).toMatchObject({ ok: true });
+  });
+
+  test('a peer that stops answering pings is given up, a silent one is not', async () => {
+    const limits = { pingEveryMs: 50, pingTimeoutMs: 100 };
+    await using made = await start(
+      () => {},
+      { limits },
+      (server) => ({
+        ...server.access(),
+        origin: `http://127.0.0.1:${proxy.port}`,
+      }),
+    );
+    await using proxy = await startTcpProxy(made.server.port);
+    const calling = made.client.get(THINGS, AT, { timeoutMs: 5_000 });
+    await vi.waitFor(() => expect(made.server.requests).toHaveLength(1));
+    await wait(500);
+    expect(made.server.sessions.size).toBe(1);
+    proxy.hold();
+    expect(await calling).toMatchObject({ because: 'Unknown', message: 'no answer to a ping for 100 ms' });
+  });
+});
+
+describe('bounds', () => {
+  test('so many at once, the rest in line, and beyond that unreachable', async () => {
+    const held: (() => void)[] = [];
+    await using made = await start(({ answer }) => void held.push(() => answer(200, THING)), {
+      limits: { inFlight: 3, waiting: 2 },
+    });
+    const calls = Array.from({ length: 6 }, () => made.client.get(THINGS, AT));
+    expect(await calls[5]).toMatchObject({ because: 'Unreachable' });
+    await vi.waitFor(() => expect(held).toHaveLength(3));
+    await wait(50);
+    expect(made.server.requests).toHaveLength(3);
+    for (const release of held) release();
+    await vi.waitFor(() => expect(held).toHaveLength(5));
+    for (const release of held.slice(3)) release();
+    expect((await Promise.all(calls.slice(0, 5))).every((outcome) => outcome.ok)).toBe(true);
+  });
+
+  test('who waits in line too long was never sent', async () => {
+    await using made = await start(() => {}, { limits: { inFlight: 1 } });
+    const [first, second] = [
+      made.client.get(THINGS, AT, { timeoutMs: 400 }),
+      made.client.get(THINGS, AT, { timeoutMs: 100 }),
+    ];
+    expect(await second).toMatchObject({ because: 'Unreachable' });
+    expect(await first).toMatchObject({ because: 'Unknown' });
+    expect(made.server.requests).toHaveLength(1);
+  });
+});
+
+describe('429', () => {
+  test('the pause it asks for is kept, then the request succeeds', async () => {
+    const at: number[] = [];
+    await using made = await start(({ answer }) => {
+      at.push(performance.now());
+      if (at.length === 1) answer(429, 'Too many requests', { 'retry-after': '1' });
+      else answer(201, THING);
+    });
+    expect(await made.client.create(THINGS, THING)).toMatchObject({ ok: true });
+    const [first = 0, second = 0] = at;
+    expect(second - first).toBeGreaterThanOrEqual(1_000);
+    expect(second - first).toBeLessThan(1_600);
+  });
+
+  test('a pause longer than the time left is told at once', async () => {
+    await using made = await start(({ answer }) => answer(429, '', { 'retry-after': '30' }));
+    const outcome = await made.client.create(THINGS, THING);
+    expect(outcome).toMatchObject({ because: 'TooManyRequests', retryAfterMs: 30_000 });
+    expect(made.server.requests).toHaveLength(1);
+  });
+});
+
+describe('401', () => {
+  const needsNewToken: Script = ({ headers, answer }) =>
+    headers['authorization'] === 'Bearer new' ? answer(200, THING) : answer(401, statusBody(401, 'Unauthorized'));
+
+  test('the credentials are read again and the request repeated', async () => {
+    const tokens = ['old', 'new'];
+    await using made = await start(needsNewToken, {}, (server) =>
+      server.access({ authorization: `Bearer ${tokens.length > 1 ? tokens.shift() : tokens[0]}` }),
+    );
+    expect(await made.client.get(THINGS, AT)).toEqual({ ok: true, object: THING });
+    expect(made.server.requests).toHaveLength(2);
+  });
+
+  test('once only', async () => {
+    await using made = await start(needsNewToken, {}, (server) => server.access({ authorization: 'Bearer old' }));
+    expect(await made.client.get(THINGS, AT)).toMatchObject({ because: 'Unauthorized' });
+    expect(made.server.requests).toHaveLength(2);
+  });
+});

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { KubeClient } from './client.ts';
+import type { Resource } from './resource.ts';
+import { type Script, ScriptedServer, statusBody } from './scripted-server.ts';
+
+const THINGS: Resource = { group: 'test.io', version: 'v1', plural: 'things', kind: 'Thing' };
+const NAMES = ['a', 'b', 'c', 'd', 'e'];
+const thing = (name: string) => ({ metadata: { name, uid: name, resourceVersion: '1' } });
+const page = (names: readonly string[], more: object = {}) => ({
+  kind: 'ThingList',
+  metadata: { resourceVersion: '9', ...more },
+  items: names.map(thing),
+});
+
+/** Pages of `NAMES`; the continue token is the index to go on at. */
+const inPages: Script = ({ query, answer }) => {
+  const start = Number(query.get('continue') ?? 0);
+  const end = start + Number(query.get('limit') ?? NAMES.length);
+  answer(200, page(NAMES.slice(start, end), end < NAMES.length ? { continue: String(end) } : {}));
+};
+
+async function start(script: Script) {
+  const server = await ScriptedServer.start(script);
+  const client = new KubeClient(async () => server.access(), { userAgent: 'test' });
+  const stop = async () => {
+    client[Symbol.dispose]();
+    await server[Symbol.asyncDispose]();
+  };
+  return { server, client, [Symbol.asyncDispose]: stop };
+}
+
+test('pages are put together, and no resourceVersion is asked for', async () => {
+  await using made = await start(inPages);
+  const listed = await made.client.list(THINGS, { labelSelector: 'x in (a,b)' }, { pageSize: 2 });
+  expect(listed).toMatchObject({ ok: true, object: { resourceVersion: '9', items: NAMES.map(thing) } });
+  expect(made.server.requests.map(({ query }) => Object.fromEntries(query))).toEqual([
+    { labelSelector: 'x in (a,b)', limit: '2' },
+    { labelSelector: 'x in (a,b)', limit: '2', continue: '2' },
+    { labelSelector: 'x in (a,b)', limit: '2', continue: '4' },
+  ]);
+});
+
+test('a snapshot that expires in the middle starts the list anew: nothing twice, nothing missing', async () => {
+  let expired = false;
+  await using made = await start((request) => {
+    if (request.query.has('continue') && !expired) {
+      expired = true;
+      return request.answer(410, statusBody(410, 'Expired'));
+    }
+    inPages(request);
+  });
+  const listed = await made.client.list(THINGS, {}, { pageSize: 2 });
+  expect(listed).toMatchObject({ ok: true, object: { items: NAMES.map(thing) } });
+});
+
+test('one that always expires is asked for in one piece in the end', async () => {
+  await using made = await start((request) => {
+    if (request.query.has('continue')) return request.answer(410, statusBody(410, 'Expired'));
+    inPages(request);
+  });
+  const listed = await made.client.list(THINGS, {}, { pageSize: 2 });
+  expect(listed).toMatchObject({ ok: true, object: { items: NAMES.map(thing) } });
+  expect(made.server.requests).toHaveLength(7);
+});
+
+test.each([
+  { name: 'a failing page', status: 500, body: statusBody(500, 'InternalError'), because: 'ServerError' },
+  { name: 'no list at all', status: 200, body: thing('a'), because: 'BadAnswer' },
+  { name: 'an item without metadata', status: 200, body: { ...page(['a']), items: [{}] }, because: 'BadAnswer' },
+  { name: 'a kind that is not served', status: 404, body: '404 page not found', because: 'NotServed' },
+])('$name fails the whole list', async ({ status, body, because }) => {
+  await using made = await start((request) =>
+    request.query.has('continue') ? request.answer(status, body) : inPages(request),
+  );
+  expect(await made.client.list(THINGS, {}, { pageSize: 2 })).toMatchObject({ ok: false, because });
+});
+
+test('a table is columns and cells, page by page if wished', async () => {
+  await using made = await start(({ query, headers, answer }) => {
+    expect(headers['accept']).toBe('application/json;as=Table;g=meta.k8s.io;v=v1');
+    expect(query.get('includeObject')).toBe('None');
+    const isFirst = !query.has('continue');
+    answer(200, {
+      kind: 'Table',
+      metadata: { resourceVersion: '9', ...(isFirst && query.has('limit') ? { continue: 'next' } : {}) },
+      columnDefinitions: isFirst ? [{ name: 'Name' }, { name: 'State' }] : [],
+      rows: [{ cells: [isFirst ? 'a' : 'b', 'Allocated'], object: null }],
+    });
+  });
+  expect(await made.client.listTable(THINGS)).toEqual({
+    ok: true,
+    object: { columns: ['Name', 'State'], rows: [['a', 'Allocated']], resourceVersion: '9' },
+  });
+  expect(await made.client.listTable(THINGS, {}, { pageSize: 1 })).toMatchObject({
+    object: {
+      columns: ['Name', 'State'],
+      rows: [
+        ['a', 'Allocated'],
+        ['b', 'Allocated'],
+      ],
+    },
+  });
+});
+
+test.each([
+  { name: 'a list instead', body: page(['a']) },
+  { name: 'no rows', body: { kind: 'Table', metadata: { resourceVersion: '9' }, columnDefinitions: [] } },
+  { name: 'a row without cells', body: { ...page([]), kind: 'Table', columnDefinitions: [], rows: [{}] } },
+  { name: 'a row that is null', body: { ...page([]), kind: 'Table', columnDefinitions: [], rows: [null] } },
+])('a table answered with $name is a bad answer', async ({ body }) => {
+  await using made = await start(({ answer }) => answer(200, body));
+  expect(await made.client.listTable(THINGS)).toMatchObject({ ok: false, because: 'BadAnswer' });
+});

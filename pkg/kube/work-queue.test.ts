@@ -1,0 +1,124 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { WorkQueue } from './work-queue.ts';
+
+const noTrouble = (key: string, thrown: unknown) => {
+  throw new Error(`${key}: ${thrown}`);
+};
+
+test('a key added many times before its turn is worked on once', async () => {
+  const seen: string[] = [];
+  await using queue = new WorkQueue({ reconcile: async (key) => void seen.push(key), onTrouble: noTrouble });
+  for (const key of ['a', 'a', 'b', 'a']) queue.add(key);
+  await vi.waitFor(() => expect(queue.size).toBe(0));
+  expect(seen).toEqual(['a', 'b']);
+});
+
+test('a key added while it is worked on gets one more turn, never two workers', async () => {
+  let atWork = 0;
+  let turns = 0;
+  await using queue = new WorkQueue({
+    onTrouble: noTrouble,
+    reconcile: async () => {
+      atWork += 1;
+      turns += 1;
+      expect(atWork).toBe(1);
+      if (turns === 1) for (let more = 0; more < 3; more += 1) queue.add('a');
+      await wait(20);
+      atWork -= 1;
+      return undefined;
+    },
+  });
+  queue.add('a');
+  await vi.waitFor(() => expect(queue.size).toBe(0));
+  expect(turns).toBe(2);
+});
+
+test('at most so many keys at once', async () => {
+  let atWork = 0;
+  let most = 0;
+  await using queue = new WorkQueue({
+    workers: 3,
+    onTrouble: noTrouble,
+    reconcile: async () => {
+      atWork += 1;
+      most = Math.max(most, atWork);
+      await wait(5);
+      atWork -= 1;
+      return undefined;
+    },
+  });
+  for (let key = 0; key < 20; key += 1) queue.add(String(key));
+  await vi.waitFor(() => expect(queue.size).toBe(0));
+  expect(most).toBe(3);
+});
+
+test('a failing key is tried later and later, alone; success forgets the past', async () => {
+  const pauses: number[] = [];
+  const seen: string[] = [];
+  let failures = 4;
+  await using queue = new WorkQueue({
+    backoff: { firstMs: 10, mostMs: 40 },
+    timing: { nowMs: () => performance.now(), setTimer: (ms, run) => clearing(setTimeout(run, ms)), random: () => 1 },
+    onTrouble: (_key, _thrown, retryInMs) => void pauses.push(retryInMs),
+    reconcile: async (key) => {
+      seen.push(key);
+      if (key === 'bad' && failures > 0) {
+        failures -= 1;
+        throw new Error('not yet');
+      }
+      return undefined;
+    },
+  });
+  queue.add('bad');
+  queue.add('good');
+  await vi.waitFor(() => expect(queue.size).toBe(0));
+  expect(pauses).toEqual([10, 20, 40, 40]);
+  expect(seen.filter((key) => key === 'good')).toHaveLength(1);
+  failures = 1;
+  queue.add('bad');
+  await vi.waitFor(() => expect(pauses).toHaveLength(5));
+  expect(pauses.at(-1)).toBe(10);
+});
+
+test('a key can ask to be looked at again, the earliest wish counts', async () => {
+  const at: number[] = [];
+  await using queue = new WorkQueue({
+    onTrouble: noTrouble,
+    reconcile: async () => {
+      at.push(performance.now());
+      return at.length === 1 ? 60 : undefined;
+    },
+  });
+  queue.add('a');
+  await vi.waitFor(() => expect(at).toHaveLength(1));
+  queue.addAfter('a', 10_000);
+  await vi.waitFor(() => expect(at).toHaveLength(2));
+  const [first = 0, second = 0] = at;
+  expect(second - first).toBeGreaterThanOrEqual(55);
+  expect(queue.size).toBe(0);
+});
+
+test('stopping waits for the work under way and does no more', async () => {
+  const seen: string[] = [];
+  const queue = new WorkQueue({
+    workers: 1,
+    onTrouble: noTrouble,
+    reconcile: async (key) => {
+      await wait(30);
+      seen.push(key);
+      return undefined;
+    },
+  });
+  for (const key of ['a', 'b']) queue.add(key);
+  queue.addAfter('c', 1);
+  await wait(10);
+  await queue[Symbol.asyncDispose]();
+  queue.add('d');
+  await wait(50);
+  expect(seen).toEqual(['a']);
+});
+
+function clearing(timer: NodeJS.Timeout): () => void {
+  return () => clearTimeout(timer);
+}
