@@ -15,7 +15,7 @@ export async function checkAttachment(args: CheckArgs, index: NodeIndex, ledger:
 }
 
 /** Pure: the first difference between the records of an attachment and what prevResult shows, or null. */
-export function findDifference(args: CheckArgs, records: readonly IpRecord[]): string | null {
+function findDifference(args: CheckArgs, records: readonly IpRecord[]): string | null {
   const who = `${args.ifName} of container ${args.containerID}`;
   if (records.length === 0) return `no address is recorded for ${who}`;
   const shown = new Map(args.ips.map((ip) => [canonical(ip.address), ip]));

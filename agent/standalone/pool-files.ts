@@ -50,7 +50,7 @@ export async function readPoolFile(directory: string, name: string): Promise<Rea
   }
 }
 
-export function parsePoolFile(name: string, text: string): ReadFile {
+function parsePoolFile(name: string, text: string): ReadFile {
   const lines = new LineCounter();
   const pools: { pool: Pool; where: string }[] = [];
   const reservedIps: ReservedIp[] = [];

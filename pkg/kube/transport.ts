@@ -93,7 +93,7 @@ export class Transport {
         ':method': request.method,
         ':path': access.pathPrefix + request.path,
       };
-      const result = await perform(session, headers, deadlineMs - performance.now());
+      const result = await perform(session, headers, Math.max(1, deadlineMs - performance.now()));
       if ('wasSent' in result) {
         // Only a new connection may reach another, healthier server; the ping decides on the old one.
         if (result.isTimeout || !result.wasSent) this.#sessions.retire(session);
@@ -108,10 +108,12 @@ export class Transport {
 
   async #session({ signal }: RawRequest, deadlineMs: number): Promise<ClientHttp2Session | Lost> {
     if (signal?.aborted) return { wasSent: false, message: 'the caller gave up' };
+    const leftMs = deadlineMs - performance.now();
+    if (leftMs <= 0) return { wasSent: false, message: 'no time was left to send it' };
     try {
       const session = this.#sessions.get();
       if (!(session instanceof Promise)) return session;
-      const connected = await within(session, deadlineMs - performance.now(), signal);
+      const connected = await within(session, leftMs, signal);
       return connected ?? { wasSent: false, message: 'no connection to the API server in time' };
     } catch (thrown) {
       return { wasSent: false, message: thrown instanceof Error ? thrown.message : String(thrown) };

@@ -27,6 +27,8 @@ export interface Verdict<T> {
 }
 
 const ATTEMPT_TIMEOUT_MS = 5_000;
+/** With less time than this a try would bring doubt rather than an answer. */
+const SHORTEST_ATTEMPT_MS = 20;
 const PAUSE = { firstMs: 50, mostMs: 1_000 };
 
 /**
@@ -44,7 +46,7 @@ export async function untilDefinite<T>(
   let last: Failure = failure('Unreachable', 'no time was left to send it');
   for (;;) {
     const leftMs = deadlineMs - timing.nowMs();
-    if (leftMs <= 0 || signal?.aborted) return unresolved(last, mayHaveLanded);
+    if (leftMs < SHORTEST_ATTEMPT_MS || signal?.aborted) return unresolved(last, mayHaveLanded);
     const options = { ...giveUp, timeoutMs: Math.min(attemptTimeoutMs, leftMs) };
     const { outcome, isFinal } = await attempt(options, mayHaveLanded);
     if (outcome.ok || isFinal) return { ...outcome, mayStillLand: mayHaveLanded && canLandLate };
@@ -53,7 +55,8 @@ export async function untilDefinite<T>(
     mayHaveLanded ||= mayBeDone;
     last = outcome;
     const pauseMs = Math.max(backoff.nextMs(), outcome.retryAfterMs ?? 0);
-    await sleep(timing, Math.min(pauseMs, deadlineMs - timing.nowMs()), signal);
+    if (timing.nowMs() + pauseMs > deadlineMs - SHORTEST_ATTEMPT_MS) return unresolved(last, mayHaveLanded);
+    await sleep(timing, pauseMs, signal);
   }
 }
 

@@ -41,7 +41,7 @@ export class WorkQueue implements AsyncDisposable {
   add(key: string): void {
     if (this.#isStopped) return;
     this.#ready.add(key);
-    this.#startWork();
+    queueMicrotask(() => this.#startWork());
   }
 
   /** The earliest time wins. */
@@ -77,7 +77,6 @@ export class WorkQueue implements AsyncDisposable {
   }
 
   async #workAlone(key: string): Promise<void> {
-    await null; // the key counts as busy before any of its work runs
     await this.#work(key);
     this.#busy.delete(key);
     this.#startWork();

@@ -17,7 +17,7 @@ import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 
 /** A catalog that a test changes at will. */
-export class FixedCatalog implements PoolCatalog {
+class FixedCatalog implements PoolCatalog {
   readonly #listeners = new Set<() => void>();
   #snapshot: CatalogSnapshot;
 

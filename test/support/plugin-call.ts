@@ -14,7 +14,7 @@ interface PluginDocument {
   readonly details?: string;
 }
 
-export const NETWORK = { cniVersion: '1.1.0', name: 'lab', type: 'test', ipam: { type: 'ipledger' } };
+const NETWORK = { cniVersion: '1.1.0', name: 'lab', type: 'test', ipam: { type: 'ipledger' } };
 
 /** Our plugin as a runtime starts it, without a main plugin around it. */
 export async function callPlugin(
