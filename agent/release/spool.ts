@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { type Dirent, existsSync } from 'node:fs';
+import { lstat, mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeSpooledDel, spoolFileName } from '#pkg/agentapi/spooled-del.ts';
 import type { DelArgs } from '#pkg/agentapi/wire.ts';
@@ -32,7 +32,17 @@ export class Spool {
 
   async names(): Promise<string[]> {
     const found = await readdir(this.#directory, { withFileTypes: true });
-    return found.filter((it) => it.isFile() && it.name.endsWith('.json')).map((it) => it.name);
+    const isEntry = ({ name }: Dirent) => name.endsWith('.json') && !name.startsWith('.');
+    return found.filter((it) => it.isFile() && isEntry(it)).map((it) => it.name);
+  }
+
+  /** A plugin that was killed while it wrote leaves a dot file behind; nobody finishes one after so long. */
+  async removeUnfinished(olderThan: Date): Promise<void> {
+    for (const name of await readdir(this.#directory)) {
+      if (!name.startsWith('.')) continue;
+      const { mtime } = await lstat(this.#path(name)).catch(() => ({ mtime: new Date() }));
+      if (mtime < olderThan) await unlink(this.#path(name)).catch(() => {});
+    }
   }
 
   async read(name: string): Promise<SpoolEntry> {

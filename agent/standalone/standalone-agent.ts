@@ -15,6 +15,7 @@ import { PoolDirectory } from './pool-directory.ts';
 import { repeat } from './repeat.ts';
 
 const DRAIN_EVERY_MS = 2_000;
+const UNFINISHED_AFTER_MS = 3_600_000;
 
 export interface StandaloneConfig {
   readonly poolsDirectory: string;
@@ -41,6 +42,7 @@ export async function startStandaloneAgent(
   starting.defer(() => ledger.close());
   const spool = new Spool(config.spoolDirectory);
   await spool.prepare();
+  await spool.removeUnfinished(new Date(Date.now() - UNFINISHED_AFTER_MS));
 
   const { agent, releaser, collector } = await composeAgent({ ...config, ledger, catalog, spool, log, reach });
   await drainSpool(spool, releaser, log);

@@ -1,0 +1,70 @@
+import type { Schema } from './schema.ts';
+
+/** `wide` columns are shown by `kubectl get -o wide` only. */
+type Column = readonly [
+  name: string,
+  type: 'string' | 'integer' | 'boolean' | 'date',
+  jsonPath: string,
+  ...('wide' | never)[],
+];
+
+export interface Kind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly shortName: string;
+  readonly categories: readonly string[];
+  readonly scope: 'Cluster' | 'Namespaced';
+  readonly hasStatusSubresource: boolean;
+  readonly columns: readonly Column[];
+  /** The whole object; apiVersion, kind and metadata are added where they are missing. */
+  readonly schema: Schema;
+}
+
+const WIDE_PRIORITY = 10;
+
+/** The CustomResourceDefinition of a kind, as it is handed to the API server. */
+export function customResource({ group, version, kind, plural, shortName, categories, scope, ...rest }: Kind): object {
+  const { schema, columns, hasStatusSubresource } = rest;
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular: kind.toLowerCase(),
+        shortNames: [shortName],
+        categories,
+      },
+      scope,
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          subresources: hasStatusSubresource ? { status: {} } : {},
+          additionalPrinterColumns: columns.map(toPrinterColumn),
+          schema: { openAPIV3Schema: withEnvelope(schema) },
+        },
+      ],
+    },
+  };
+}
+
+function toPrinterColumn([name, type, jsonPath, wide]: Column): object {
+  return { name, type, jsonPath, ...(wide === undefined ? {} : { priority: WIDE_PRIORITY }) };
+}
+
+function withEnvelope(schema: Schema): Schema {
+  const envelope = {
+    apiVersion: { type: 'string' },
+    kind: { type: 'string' },
+    metadata: { type: 'object' },
+  } as const;
+  return { ...schema, properties: { ...envelope, ...schema.properties } };
+}

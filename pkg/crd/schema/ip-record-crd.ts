@@ -1,0 +1,150 @@
+import { HOLDER_KINDS, RECORD_STATES } from '#pkg/crd/ip-record.ts';
+import { customResource } from './custom-resource.ts';
+import { canonicalAddress, DNS_LABEL, DNS_SUBDOMAIN, ROUTE_OF_RECORD } from './network-text.ts';
+import { integer, listOf, name, object, type Rule, rules, text } from './schema.ts';
+
+const RFC_3339 = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$';
+/** A slash would let two holders share one key (`holderKey`). */
+const NO_SLASH = '^[^/]*$';
+/** 39 characters of a full IPv6 address, a dot, a DNS label. */
+const LONGEST_RECORD_NAME = 39 + 1 + 63;
+const MOST_ATTACHES = 2 ** 31 - 1;
+
+const NEVER_CHANGES = { rule: 'self == oldSelf', message: 'never changes: another address is another record' };
+
+const owner = object({ apiVersion: name(), kind: name(), name: name() }, ['apiVersion', 'kind', 'name'], {
+  description: 'The top controller of the pod.',
+});
+
+const holder = object(
+  {
+    kind: text(32, { enum: HOLDER_KINDS }),
+    namespace: text(253, { pattern: NO_SLASH }),
+    name: name({ pattern: NO_SLASH }),
+    uid: text(128),
+    interface: text(253, { pattern: NO_SLASH }),
+    network: text(253, { description: 'The CNI network name.' }),
+    containerID: text(253),
+    netns: text(1_024),
+    bootID: text(128),
+    attach: integer(1, MOST_ATTACHES, {
+      format: 'int32',
+      description: 'Raised by a re-attach, so that a late release of the attachment before does not hit it.',
+    }),
+    node: text(253, { description: 'Empty for holders that run on no node, such as claims.' }),
+    owner,
+  },
+  ['kind', 'namespace', 'name', 'interface', 'attach', 'node'],
+  { description: 'Who has the address. Kind, namespace, name, interface and family are its stable key.' },
+);
+
+const pool = object(
+  { kind: text(32, { enum: ['SpiderIPPool'] }), name: name({ pattern: DNS_SUBDOMAIN }), uid: text(128) },
+  ['kind', 'name', 'uid'],
+);
+
+const RESTS = "self.state in ['Cooling', 'Quarantined']";
+const isOfFamily = (value: string) => `${value}.contains(':') == self.address.contains(':')`;
+
+const SPEC_RULES: readonly Rule[] = [
+  {
+    rule: `has(self.until) == (${RESTS})`,
+    message: 'goes with the states Cooling and Quarantined, and with no other',
+    fieldPath: '.until',
+  },
+  {
+    rule: `!(${RESTS}) || !has(self.holder.uid) && !has(self.holder.containerID)`,
+    message: 'has no uid and no containerID while the record is Cooling or Quarantined',
+    fieldPath: '.holder',
+  },
+  {
+    rule: "self.holder.kind != 'Conflict' || self.state == 'Quarantined'",
+    message: 'a foreign host holds nothing but a Quarantined record',
+    fieldPath: '.holder',
+  },
+  {
+    rule: "self.prefix <= (self.address.contains(':') ? 128 : 32)",
+    message: 'is longer than an address of this family',
+    fieldPath: '.prefix',
+  },
+  {
+    rule: `!has(self.gateway) || ${isOfFamily('self.gateway')}`,
+    message: 'is not of the family of the address',
+    fieldPath: '.gateway',
+  },
+  {
+    rule: `!has(self.routes) || self.routes.all(route, ${isOfFamily('route.dst')} && ${isOfFamily('route.gw')})`,
+    message: 'are not of the family of the address',
+    fieldPath: '.routes',
+  },
+];
+
+const spec = object(
+  {
+    address: text(39, {
+      description: 'Canonical text, RFC 5952 for IPv6.',
+      ...rules(canonicalAddress, NEVER_CHANGES),
+    }),
+    prefix: integer(0, 128, { format: 'int32' }),
+    gateway: text(39, rules(canonicalAddress)),
+    domain: text(63, {
+      description: 'A world of its own in which numbers may repeat; `default` unless the pool says otherwise.',
+      pattern: DNS_LABEL,
+      ...rules(NEVER_CHANGES),
+    }),
+    pool,
+    state: text(16, { enum: RECORD_STATES }),
+    until: text(64, { format: 'date-time', pattern: RFC_3339 }),
+    holder,
+    routes: listOf(ROUTE_OF_RECORD),
+    cleanGateway: { type: 'boolean' },
+  },
+  ['address', 'prefix', 'domain', 'pool', 'state', 'holder'],
+  rules(...SPEC_RULES),
+);
+
+/**
+ * Unique names make unique addresses only while an address has one name. An IPv6 address cannot be spelled out in CEL, so its name
+ * must match the one long pattern *and* have the address's value: the pattern alone allows any address, the value alone any spelling.
+ */
+const NAME_IS_ADDRESS: Rule = {
+  rule: `
+isIP(self.spec.address) && (self.spec.address.contains(':')
+  ? self.metadata.name.matches('^[0-9a-f]{4}(-[0-9a-f]{4}){7}([.]|$)')
+    && ip(self.metadata.name.substring(0, 39).replace('-', ':')) == ip(self.spec.address)
+    && self.metadata.name.substring(39) == (self.spec.domain == 'default' ? '' : '.' + self.spec.domain)
+  : self.metadata.name == self.spec.address + (self.spec.domain == 'default' ? '' : '.' + self.spec.domain))
+`.trim(),
+  message:
+    'metadata.name must be the address: IPv4 as it is written, IPv6 as eight groups of four digits joined by hyphens; in a domain other than default followed by a dot and the domain',
+};
+
+export const IP_RECORD_CRD = customResource({
+  group: 'ipledger.io',
+  version: 'v1alpha1',
+  kind: 'IPRecord',
+  plural: 'iprecords',
+  shortName: 'ipr',
+  categories: ['ipledger'],
+  scope: 'Cluster',
+  hasStatusSubresource: false,
+  // A printer column prints one value: namespace and name of the holder cannot share one.
+  columns: [
+    ['ADDRESS', 'string', '.spec.address'],
+    ['POOL', 'string', '.spec.pool.name'],
+    ['STATE', 'string', '.spec.state'],
+    ['NAMESPACE', 'string', '.spec.holder.namespace'],
+    ['HOLDER', 'string', '.spec.holder.name'],
+    ['INTERFACE', 'string', '.spec.holder.interface'],
+    ['NODE', 'string', '.spec.holder.node'],
+    ['AGE', 'date', '.metadata.creationTimestamp'],
+  ],
+  schema: object(
+    {
+      metadata: object({ name: text(LONGEST_RECORD_NAME) }, []),
+      spec,
+    },
+    ['spec'],
+    { description: 'An address in use. Its name is the address.', ...rules(NAME_IS_ADDRESS) },
+  ),
+});

@@ -1,0 +1,31 @@
+import { listOf, object, type Rule, rules, type Schema, text } from './schema.ts';
+
+const LONGEST_KEY = 253 + 1 + 63;
+/** An auto pool writes its application into the selector; a name there may be longer than a label's value. */
+const LONGEST_VALUE = 253;
+
+const expression = object(
+  {
+    key: text(LONGEST_KEY, { minLength: 1 }),
+    operator: text(16, { enum: ['In', 'NotIn', 'Exists', 'DoesNotExist'] }),
+    values: listOf(text(63), { 'x-kubernetes-list-type': 'atomic' }),
+  },
+  ['key', 'operator'],
+  rules({
+    rule: "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
+    message: 'In and NotIn need values, Exists and DoesNotExist take none',
+    fieldPath: '.values',
+  }),
+);
+
+/** metav1.LabelSelector. */
+export function labelSelector(description: string, ...more: readonly Rule[]): Schema {
+  return object(
+    {
+      matchExpressions: listOf(expression, { 'x-kubernetes-list-type': 'atomic' }),
+      matchLabels: { type: 'object', additionalProperties: text(LONGEST_VALUE), maxProperties: 1_000 },
+    },
+    [],
+    { description, 'x-kubernetes-map-type': 'atomic', ...(more.length === 0 ? {} : rules(...more)) },
+  );
+}

@@ -1,0 +1,49 @@
+import { object, type Rule, rules, type Schema, text } from './schema.ts';
+
+export const DNS_LABEL = '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$';
+export const DNS_SUBDOMAIN = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
+
+const LONGEST_ADDRESS = 45;
+const LONGEST_CIDR = 49;
+
+export const canonicalAddress: Rule = {
+  rule: 'isIP(self) && ip.isCanonical(self)',
+  message: 'is not an IP address in canonical form',
+  messageExpression: "isIP(self) ? 'must be written ' + string(ip(self)) : 'is not an IP address'",
+};
+
+/** One address or `first-last`. That the first is not above the last CEL cannot tell; the decoder and the webhook do. */
+export const ADDRESS_RANGE: Schema = text(
+  2 * LONGEST_ADDRESS + 1,
+  rules({
+    rule: "self.split('-').size() <= 2 && self.split('-').all(end, isIP(end) && end.contains(':') == self.contains(':'))",
+    message: 'is not an IP address or a range of one family such as 10.0.0.10-10.0.0.20',
+  }),
+);
+
+/** What a container is given: computed, so canonical. */
+export const ROUTE_OF_RECORD: Schema = object(
+  {
+    dst: text(
+      LONGEST_CIDR,
+      rules({ rule: 'isCIDR(self) && cidr(self) == cidr(self).masked()', message: 'is not a network in CIDR form' }),
+    ),
+    gw: text(39, rules(canonicalAddress)),
+  },
+  ['dst', 'gw'],
+);
+
+/** What a person wrote. Spiderpool lets host bits in a destination pass. */
+export const ROUTE_OF_POOL: Schema = object(
+  {
+    dst: text(
+      LONGEST_CIDR,
+      rules(
+        { rule: 'isCIDR(self)', message: 'is not a network in CIDR form such as 10.7.0.0/16' },
+        { rule: '!isCIDR(self) || cidr(self).prefixLength() > 0', message: 'is the default route; set spec.gateway instead' },
+      ),
+    ),
+    gw: text(LONGEST_ADDRESS, rules({ rule: 'isIP(self)', message: 'is not an IP address' })),
+  },
+  ['dst', 'gw'],
+);

@@ -1,0 +1,59 @@
+import { labelSelector } from './label-selector-schema.ts';
+import { NETWORK_PROPERTIES, NETWORK_RULES } from './network-spec.ts';
+import { listOf, object, rules, type Schema, text } from './schema.ts';
+import { spiderpoolKind } from './spiderpool-kind.ts';
+import { CONDITIONS, COUNT } from './status-schema.ts';
+
+const LONGEST_NAME = 63 + 1 + 253;
+const names = (description: string) => listOf(text(LONGEST_NAME, { minLength: 1 }), { description });
+const OFF: Schema = { type: 'boolean', default: false };
+
+const spec = object(
+  {
+    ...NETWORK_PROPERTIES,
+    podAffinity: labelSelector('Which pods may use the pool.', {
+      rule: '(has(self.matchLabels) && size(self.matchLabels) > 0) || (has(self.matchExpressions) && size(self.matchExpressions) > 0)',
+      message: 'must not be empty; leave it out to admit every pod',
+    }),
+    namespaceAffinity: labelSelector('Which namespaces may use the pool; ignored where namespaceName is set.'),
+    namespaceName: names('Names of the namespaces that may use the pool.'),
+    nodeAffinity: labelSelector('Which nodes may use the pool; ignored where nodeName is set.'),
+    nodeName: names('Names of the nodes that may use the pool.'),
+    multusName: names('Networks that may use the pool: namespace/name or name.'),
+    default: { ...OFF, description: 'Serves requests that name no pool.' },
+    disable: { ...OFF, description: 'Gives out nothing new; releases still work.' },
+  },
+  ['subnet'],
+  rules(...NETWORK_RULES),
+);
+
+const status = object(
+  {
+    allocatedIPs: { type: 'string', description: 'JSON: address to pod; absent while nothing is allocated.' },
+    allocatedIPCount: COUNT,
+    totalIPCount: COUNT,
+    conditions: CONDITIONS,
+  },
+  [],
+  { description: 'Computed from the records for people to read; nobody decides by it.' },
+);
+
+export const SPIDER_IP_POOL_CRD = spiderpoolKind({
+  kind: 'SpiderIPPool',
+  plural: 'spiderippools',
+  shortName: 'sp',
+  scope: 'Cluster',
+  hasStatusSubresource: true,
+  columns: [
+    ['VERSION', 'string', '.spec.ipVersion'],
+    ['SUBNET', 'string', '.spec.subnet'],
+    ['ALLOCATED-IP-COUNT', 'integer', '.status.allocatedIPCount'],
+    ['TOTAL-IP-COUNT', 'integer', '.status.totalIPCount'],
+    ['DEFAULT', 'boolean', '.spec.default'],
+    ['DISABLE', 'boolean', '.spec.disable', 'wide'],
+    ['NodeName', 'string', '.spec.nodeName', 'wide'],
+    ['MultusName', 'string', '.spec.multusName', 'wide'],
+    ['APP-NAMESPACE', 'string', ".spec.podAffinity.matchLabels['ipam\\.spidernet\\.io/app\\-namespace']", 'wide'],
+  ],
+  schema: object({ spec, status }, [], { description: 'A subnet and the addresses of it that may be given out.' }),
+});
