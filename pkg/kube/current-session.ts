@@ -40,6 +40,7 @@ export class CurrentSession {
   }
 
   async #connect(): Promise<ClientHttp2Session> {
+    if (this.#isClosed) throw new Error('the client is closed');
     const session = await openSession(await this.#loadAccess(), this.#limits);
     this.#open.add(session);
     session.once('close', () => this.#open.delete(session));

@@ -1,15 +1,16 @@
+import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
+import { dirname, resolve } from 'node:path';
 // The package's index would bring every API of Kubernetes along.
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Access, LoadAccess } from './access.ts';
+import { isMap } from './kube-object.ts';
 
 export type AccessSource =
   /** The pod's own service account; `root` stands in for `/` in tests. */
   | { readonly from: 'cluster'; readonly root?: string }
-  | { readonly from: 'kubeconfig'; readonly file: string; readonly context?: string }
-  /** As kubectl: $KUBECONFIG, then ~/.kube/config, then the pod's own service account. */
-  | { readonly from: 'default'; readonly context?: string };
+  | { readonly from: 'kubeconfig'; readonly file: string; readonly context?: string };
 
 /** Throws `bad-config` for a configuration that cannot work. Each load reads all files anew. */
 export function accessFrom(source: AccessSource): LoadAccess {
@@ -18,7 +19,9 @@ export function accessFrom(source: AccessSource): LoadAccess {
     // A credential plugin's answer lives in the object that ran it, and knows by itself when it ends.
     const config = kept ?? readConfig(source);
     if (config.getCurrentUser()?.exec) kept = config;
-    return toAccess(config);
+    const access = await toAccess(config);
+    const token = source.from === 'kubeconfig' ? await readTokenFile(source.file, config.getCurrentUser()?.name) : null;
+    return token === null ? access : { ...access, headers: { ...access.headers, authorization: `Bearer ${token}` } };
   };
 }
 
@@ -26,12 +29,11 @@ function readConfig(source: AccessSource): KubeConfig {
   const config = new KubeConfig();
   try {
     if (source.from === 'cluster') config.loadFromCluster(source.root);
-    if (source.from === 'kubeconfig') config.loadFromFile(source.file);
-    if (source.from === 'default') config.loadFromDefault();
+    else config.loadFromFile(source.file);
   } catch (thrown) {
     throw badConfig(`the kubeconfig cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`, thrown);
   }
-  if (source.from !== 'cluster' && source.context !== undefined) config.setCurrentContext(source.context);
+  if (source.from === 'kubeconfig' && source.context !== undefined) config.setCurrentContext(source.context);
   return config;
 }
 
@@ -63,6 +65,16 @@ function toHeaders({ headers, auth }: RequestOptions): Record<string, string> {
   const basic = auth ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
   const given = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value).trim()]);
   return { ...basic, ...Object.fromEntries(given) };
+}
+
+/** client-node does not know kubectl's `tokenFile`. It beats `token`, and is relative to the kubeconfig. */
+async function readTokenFile(file: string, userName: string | undefined): Promise<string | null> {
+  const text = await readFile(file, 'utf8');
+  if (!text.includes('tokenFile')) return null;
+  const { parse } = await import('yaml');
+  const entry = parse(text).users?.find((it: unknown) => isMap(it) && it['name'] === userName);
+  const path = entry?.user?.tokenFile;
+  return typeof path === 'string' ? (await readFile(resolve(dirname(file), path), 'utf8')).trim() : null;
 }
 
 function badConfig(message: string, cause?: unknown): IpamError {

@@ -47,7 +47,10 @@ interface Process {
 function readProcess(pid: string): [number, Process][] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ').map(Number);
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
     const [parent = 0] = fields.slice(1);
     const ticks = fields.slice(11, 15).reduce((sum, it) => sum + it, 0);
     return [[Number(pid), { parent, ticks }]];

@@ -1,4 +1,4 @@
-import { ADDRESS_RANGE, ROUTE_OF_POOL } from './network-text.ts';
+import { ADDRESS_RANGE, firstOf, lastOf, ROUTE_OF_POOL } from './network-text.ts';
 import { listOf, type Rule, rules, type Schema, text } from './schema.ts';
 
 export const IP_VERSION: Schema = {
@@ -14,8 +14,6 @@ const SUBNET = text(43, {
     {
       rule: 'isCIDR(self) && string(cidr(self).masked()) == self',
       message: 'is not a network in canonical CIDR form such as 10.6.0.0/16',
-      messageExpression:
-        "isCIDR(self) ? 'must be written ' + string(cidr(self).masked()) : 'is not a network in CIDR form such as 10.6.0.0/16'",
     },
     {
       // A larger network than ::ffff:0:0/96 that holds its neighbour ::fffe:0:0 holds it too; CEL reads no mapped address.
@@ -30,7 +28,9 @@ const SUBNET = text(43, {
 export const NETWORK_PROPERTIES: Readonly<Record<string, Schema>> = {
   ipVersion: IP_VERSION,
   subnet: SUBNET,
-  ips: listOf(ADDRESS_RANGE, { description: 'Addresses or ranges first-last. Empty means none, not the whole subnet.' }),
+  ips: listOf(ADDRESS_RANGE, {
+    description: 'Addresses or ranges first-last. Empty means none, not the whole subnet.',
+  }),
   excludeIPs: listOf(ADDRESS_RANGE, { description: 'Taken out of ips; the same forms.' }),
   gateway: text(45, { description: 'Becomes the default route.' }),
   routes: listOf(ROUTE_OF_POOL),
@@ -39,13 +39,13 @@ export const NETWORK_PROPERTIES: Readonly<Record<string, Schema>> = {
 /** Rules of other fields stay silent where the subnet itself is wrong: one fault, one message. */
 const inReadableSubnet = (rule: string) => `!isCIDR(self.subnet) || ${rule}`;
 /** Both ends inside means the whole range inside. What is no address has been refused by the item's own rule. */
-const isInside = (item: string) =>
-  `${item}.split('-').all(end, !isIP(end) || cidr(self.subnet).containsIP(end))`;
+const isInside = (range: string) =>
+  [firstOf(range), lastOf(range)].map((end) => `(!isIP(${end}) || cidr(self.subnet).containsIP(${end}))`).join(' && ');
 
 const insideRule = (field: string): Rule => ({
   rule: inReadableSubnet(`!has(self.${field}) || self.${field}.all(item, ${isInside('item')})`),
   message: 'has an address that is not in the subnet',
-  messageExpression: `self.${field}.filter(item, !${isInside('item')})[0] + ' is not in the subnet ' + self.subnet`,
+  messageExpression: `self.${field}.filter(item, !(${isInside('item')}))[0] + ' is not in the subnet ' + self.subnet`,
   fieldPath: `.${field}`,
 });
 

@@ -55,5 +55,7 @@ export const SPIDER_IP_POOL_CRD = spiderpoolKind({
     ['MultusName', 'string', '.spec.multusName', 'wide'],
     ['APP-NAMESPACE', 'string', ".spec.podAffinity.matchLabels['ipam\\.spidernet\\.io/app\\-namespace']", 'wide'],
   ],
-  schema: object({ spec, status }, [], { description: 'A subnet and the addresses of it that may be given out.' }),
+  schema: object({ spec, status }, ['spec'], {
+    description: 'A subnet and the addresses of it that may be given out.',
+  }),
 });

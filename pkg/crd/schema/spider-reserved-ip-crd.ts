@@ -32,5 +32,5 @@ export const SPIDER_RESERVED_IP_CRD = spiderpoolKind({
   scope: 'Cluster',
   hasStatusSubresource: false,
   columns: [['VERSION', 'string', '.spec.ipVersion']],
-  schema: object({ spec }, [], { description: 'Addresses that no pool gives out, whatever it lists.' }),
+  schema: object({ spec }, ['spec'], { description: 'Addresses that no pool gives out, whatever it lists.' }),
 });

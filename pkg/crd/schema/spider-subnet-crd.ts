@@ -27,7 +27,7 @@ export const SPIDER_SUBNET_CRD = spiderpoolKind({
   ],
   schema: object(
     { spec: object({ ...NETWORK_PROPERTIES, vlan: VLAN }, ['subnet'], rules(...NETWORK_RULES)), status },
-    [],
+    ['spec'],
     { description: 'A network whose addresses are handed to pools.' },
   ),
 });

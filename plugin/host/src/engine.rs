@@ -50,7 +50,12 @@ impl Engine {
         if Instant::now() >= self.until {
             return "the plugin took too long".into();
         }
-        let message = thrown.as_exception().and_then(|exception| exception.message());
-        format!("the plugin failed: {}", message.unwrap_or_else(|| error.to_string()))
+        match (error, thrown.as_exception().and_then(|exception| exception.message())) {
+            (Error::Exception, Some(message)) => format!("the plugin failed: {message}"),
+            // The engine throws this when not even an error object has room.
+            (Error::Exception, None) => "the plugin failed, perhaps out of memory".into(),
+            (Error::WouldBlock, _) => "the plugin waits for nothing".into(),
+            (other, _) => other.to_string(),
+        }
     }
 }

@@ -46,17 +46,14 @@ pub extern "C" fn main(argc: c_int, argv: *const *const c_char) -> c_int {
 
 /// Whatever ends the process from inside must leave a CNI error document behind.
 fn prepare_for_the_worst() {
-    // The engine aborts when it runs out of memory at the wrong moment.
-    extern "C" fn on_abort(_signal: c_int) {
-        streams::fail("the plugin was aborted")
-    }
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|place| place.to_string());
         streams::fail(&format!("the plugin's host failed at {}", place.unwrap_or_default()))
     }));
-    // SAFETY: `on_abort` is no closure and lives for ever; abort calls it synchronously, in the only thread there is.
+    // SAFETY: the handler is a plain function that only writes and exits.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_IGN);
-        libc::signal(libc::SIGABRT, on_abort as *const () as libc::sighandler_t);
+        // The engine aborts when it runs out of memory at the wrong moment.
+        libc::signal(libc::SIGABRT, streams::fail_aborted as *const () as libc::sighandler_t);
     }
 }

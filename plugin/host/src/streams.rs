@@ -83,10 +83,21 @@ pub fn print(text: &str, until: Instant) -> bool {
 
 /// For when the plugin itself cannot answer any more: a CNI error document, unless it has printed already, and exit code 1.
 pub fn fail(message: &str) -> ! {
-    if !HAS_PRINTED.load(Ordering::Relaxed) {
-        print(&error_document(message), Instant::now() + LAST_WORDS_PATIENCE);
-    }
+    say_last(&error_document(message));
     std::process::exit(1)
+}
+
+/// The same out of a signal handler, where memory may be asked for no more.
+pub extern "C" fn fail_aborted(_signal: libc::c_int) {
+    say_last("{\"cniVersion\":\"1.1.0\",\"code\":999,\"msg\":\"the plugin was aborted\"}\n");
+    // SAFETY: ends the process at once.
+    unsafe { libc::_exit(1) }
+}
+
+fn say_last(document: &str) {
+    if !HAS_PRINTED.load(Ordering::Relaxed) {
+        print(document, Instant::now() + LAST_WORDS_PATIENCE);
+    }
 }
 
 pub fn error_document(message: &str) -> String {

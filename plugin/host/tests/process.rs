@@ -1,0 +1,74 @@
+//! The executable as a runtime or a person meets it.
+mod support;
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+fn ipledger() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ipledger"));
+    command.env_clear().stdin(Stdio::null());
+    command
+}
+
+fn in_shell(script: &str) -> Output {
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_ipledger")]).env_clear().env("CNI_COMMAND", "VERSION");
+    command.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    str::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn a_person_is_told_what_this_is() {
+    let version = ipledger().arg("--version").output().unwrap();
+    assert_eq!(
+        (text(&version.stdout), version.status.code()),
+        (concat!("ipledger ", env!("CARGO_PKG_VERSION"), "\n"), Some(0))
+    );
+    let help = ipledger().arg("--help").output().unwrap();
+    assert!(text(&help.stdout).contains("ipledgerctl") && help.status.success());
+    let nothing = ipledger().output().unwrap();
+    assert!(text(&nothing.stdout).contains("\"code\":4") && nothing.status.code() == Some(1));
+}
+
+#[test]
+fn arguments_mean_nothing_to_a_runtime() {
+    for argument in ["--version", "--help", "anything"] {
+        let output = ipledger().arg(argument).env("CNI_COMMAND", "VERSION").output().unwrap();
+        assert!(text(&output.stdout).contains("supportedVersions") && output.status.success(), "{argument}");
+    }
+}
+
+#[test]
+fn an_answer_that_nobody_can_read_is_no_success() {
+    assert_eq!(in_shell("\"$1\" </dev/null >/dev/null").status.code(), Some(0));
+    assert_eq!(in_shell("\"$1\" </dev/null >&-").status.code(), Some(1));
+    assert_eq!(in_shell("\"$1\" </dev/null >/dev/full").status.code(), Some(1));
+    assert_eq!(in_shell("\"$1\" </dev/null >&- 2>&- <&-").status.code(), Some(1));
+    assert_eq!(in_shell("{ sleep 0.3; \"$1\" </dev/null; echo $? >&2; } | true").stderr, b"1\n");
+}
+
+#[test]
+fn a_closed_stdin_is_an_error_and_not_the_next_socket() {
+    let output = in_shell("\"$1\" <&-");
+    assert!(text(&output.stdout).contains("stdin cannot be read"), "{output:?}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn an_abort_leaves_an_error_document() {
+    let mut command = ipledger();
+    let mut child = command.env("CNI_COMMAND", "VERSION").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.as_mut().unwrap().write_all(b"{").unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    // SAFETY: takes numbers only; the child is ours and not waited for yet.
+    unsafe { libc::kill(child.id() as i32, libc::SIGABRT) };
+    let stdin = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    assert_eq!(text(&output.stdout), "{\"cniVersion\":\"1.1.0\",\"code\":999,\"msg\":\"the plugin was aborted\"}\n");
+    assert_eq!(output.status.code(), Some(1));
+}

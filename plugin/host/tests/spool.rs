@@ -1,0 +1,143 @@
+mod support;
+
+use std::fs::{DirBuilder, Permissions, create_dir, metadata, read_dir, read_to_string, set_permissions, write};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown, symlink};
+use std::thread;
+
+use plugin_host::spool::{Spooled, spool};
+use support::TemporaryDirectory;
+
+const MANY: usize = 10_000;
+
+fn mode_of(path: &str) -> u32 {
+    metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+fn names_in(path: &str) -> Vec<String> {
+    let mut names: Vec<_> =
+        read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_file_appears_whole_and_private_in_directories_made_for_it() {
+    let root = TemporaryDirectory::new("new");
+    let directory = root.join("var/lib/spool");
+    assert_eq!(spool(&directory, "c1@eth0.json", "{\"ü\":1}\n", MANY), Spooled::Written);
+    assert_eq!(names_in(&directory), ["c1@eth0.json"]);
+    assert_eq!(read_to_string(format!("{directory}/c1@eth0.json")).unwrap(), "{\"ü\":1}\n");
+    assert_eq!(mode_of(&format!("{directory}/c1@eth0.json")), 0o600);
+    for made in ["var", "var/lib", "var/lib/spool"] {
+        assert_eq!(mode_of(&root.join(made)), 0o700, "{made}");
+    }
+}
+
+#[test]
+fn a_file_that_exists_is_left_alone_even_in_a_full_directory() {
+    let root = TemporaryDirectory::new("exists");
+    assert_eq!(spool(&root.join("spool"), "a", "first", MANY), Spooled::Written);
+    assert_eq!(spool(&root.join("spool"), "a", "second", MANY), Spooled::Exists);
+    assert_eq!(spool(&root.join("spool"), "a", "third", 1), Spooled::Exists);
+    assert_eq!(read_to_string(root.join("spool/a")).unwrap(), "first");
+    symlink("/nowhere", root.join("spool/dangling")).unwrap();
+    assert_eq!(spool(&root.join("spool"), "dangling", "text", MANY), Spooled::Exists);
+    assert_eq!(names_in(&root.join("spool")), ["a", "dangling"]);
+}
+
+#[test]
+fn a_directory_has_a_limit_that_counts_every_entry() {
+    let root = TemporaryDirectory::new("full");
+    let directory = root.join("spool");
+    assert_eq!(spool(&directory, "a", "text", 1), Spooled::Written);
+    assert_eq!(spool(&directory, "b", "text", 1), Spooled::Full(1));
+    write(root.join("spool/.hidden"), "").unwrap();
+    assert_eq!(spool(&directory, "b", "text", 2), Spooled::Full(2));
+    assert_eq!(spool(&directory, "b", "text", 3), Spooled::Written);
+}
+
+#[test]
+fn what_an_interrupted_process_of_our_number_left_is_replaced() {
+    let root = TemporaryDirectory::new("leftover");
+    let directory = root.join("spool");
+    spool(&directory, "other", "text", MANY);
+    write(format!("{directory}/.a.{}", std::process::id()), "half a te").unwrap();
+    assert_eq!(spool(&directory, "a", "text", MANY), Spooled::Written);
+    assert_eq!(names_in(&directory), ["a", "other"]);
+    assert_eq!(read_to_string(root.join("spool/a")).unwrap(), "text");
+}
+
+#[test]
+fn a_directory_that_others_decide_about_is_refused() {
+    let root = TemporaryDirectory::new("refused");
+    let directory = root.join("spool");
+    let refused = |why: &str| Spooled::Failed(format!("{directory}: {why}"));
+    DirBuilder::new().mode(0o700).create(&directory).unwrap();
+    for mode in [0o770, 0o707, 0o777, 0o1777, 0o720, 0o702] {
+        set_permissions(&directory, Permissions::from_mode(mode)).unwrap();
+        assert_eq!(spool(&directory, "a", "text", MANY), refused("may be written by others"), "{mode:o}");
+    }
+    for mode in [0o700, 0o755, 0o750] {
+        set_permissions(&directory, Permissions::from_mode(mode)).unwrap();
+        assert_eq!(spool(&directory, &format!("{mode}"), "text", MANY), Spooled::Written, "{mode:o}");
+    }
+    // Only root can give a directory away.
+    if chown(&directory, Some(12345), None).is_ok() {
+        assert_eq!(spool(&directory, "a", "text", MANY), refused("belongs to user 12345"));
+    }
+}
+
+#[test]
+fn a_symbolic_link_is_refused_with_and_without_a_slash() {
+    let root = TemporaryDirectory::new("link");
+    create_dir(root.join("elsewhere")).unwrap();
+    set_permissions(root.join("elsewhere"), Permissions::from_mode(0o700)).unwrap();
+    symlink(root.join("elsewhere"), root.join("spool")).unwrap();
+    for path in ["spool", "spool/", "spool//", "spool/."] {
+        let directory = root.join(path);
+        let expected = Spooled::Failed(format!("{directory}: is a symbolic link"));
+        assert_eq!(spool(&directory, "a", "text", MANY), expected);
+    }
+    assert_eq!(names_in(&root.join("elsewhere")), [] as [&str; 0]);
+    assert_eq!(spool(&root.join("spool/below"), "a", "text", MANY), Spooled::Written, "above it a link is no matter");
+}
+
+#[test]
+fn what_is_in_the_way_is_told_in_the_systems_words() {
+    let root = TemporaryDirectory::new("failed");
+    write(root.join("file"), "").unwrap();
+    for directory in [root.join("file"), root.join("file/spool")] {
+        assert_eq!(
+            spool(&directory, "a", "text", MANY),
+            Spooled::Failed(format!("{directory}: Not a directory (os error 20)"))
+        );
+    }
+    for (directory, name) in [
+        ("/proc/ipledger".into(), "a".to_string()),
+        (root.join("spool"), "n".repeat(300)),
+        (root.join("spool"), "a\0b".into()),
+        (root.join("a\0b"), "a".into()),
+    ] {
+        assert!(matches!(spool(&directory, &name, "text", MANY), Spooled::Failed(_)), "{directory:?} {name:?}");
+    }
+    assert_eq!(names_in(&root.join("spool")), [] as [&str; 0], "nothing is left behind");
+}
+
+#[test]
+fn many_at_once_write_each_file_once() {
+    let root = TemporaryDirectory::new("crowd");
+    let directory = root.join("a/b/spool");
+    let crowd: Vec<_> = (0..8)
+        .map(|writer| {
+            let directory = directory.clone();
+            // The number of this process is part of the hidden name, and threads share it: each has its own names here.
+            thread::spawn(move || {
+                (0..20)
+                    .filter(|at| spool(&directory, &format!("{writer}-{at}"), "text", MANY) == Spooled::Written)
+                    .count()
+            })
+        })
+        .collect();
+    let written: usize = crowd.into_iter().map(|writer| writer.join().unwrap()).sum();
+    assert_eq!((written, names_in(&directory).len()), (160, 160));
+}

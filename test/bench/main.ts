@@ -1,0 +1,12 @@
+import { benchMemory, benchThroughput } from './agent-bench.ts';
+import { benchPoolSizes } from './pool-size-bench.ts';
+
+const BENCHES = { throughput: benchThroughput, pools: benchPoolSizes, memory: benchMemory };
+
+/** `npm run bench` runs all, `npm run bench -- pools` the named ones. */
+const wanted = process.argv.slice(2);
+for (const [name, bench] of Object.entries(BENCHES)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  console.log(`\n${name} …`);
+  await bench();
+}
