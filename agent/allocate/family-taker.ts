@@ -2,12 +2,10 @@ import type { Holder, IpRecord } from '#pkg/crd/ip-record.ts';
 import { recordFamily } from '#pkg/crd/record-family.ts';
 import { recordName } from '#pkg/crd/record-name.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
-import { formatAddress } from '#pkg/ip/address.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { type Call, throwIfAbandoned, timeLeftMs } from '../call.ts';
 import type { Slot } from '../gate.ts';
-import { describeHolder } from '../inspect/describe-holder.ts';
 import type { NodeIndex } from '../node-index.ts';
 import type { GiveBack } from '../release/give-back.ts';
 import type { ReachStep } from '../steps.ts';
@@ -16,7 +14,7 @@ import { type Exhausted, exhaustedError } from './exhausted.ts';
 import type { FreedWaiters } from './freed-waiters.ts';
 import type { FamilyPlan } from './plan.ts';
 import type { PoolViews } from './pool-views.ts';
-import type { RequestedAddress } from './requested.ts';
+import { type RequestedAddress, takenError } from './requested.ts';
 import { type Taking, takeAddress, takeRequested } from './take-address.ts';
 
 export interface FamilyTakerDeps {
@@ -102,9 +100,7 @@ export class FamilyTaker {
     const outcome = await takeRequested(this.#deps.views.of(pool), value, this.#taking(pool, want));
     if (outcome.taken) return outcome.record;
     const address = { family: pool.family, value };
-    const record = outcome.record ?? (await this.#deps.ledger.get(recordName(address, pool.domain)));
-    const by = record === null ? '' : ` by ${describeHolder(record)}`;
-    throw new IpamError('address-refused', `${formatAddress(address)} is asked for, but it is taken${by}`);
+    throw takenError(address, outcome.record ?? (await this.#deps.ledger.get(recordName(address, pool.domain))));
   }
 
   async #waitForFreed(exhausted: readonly Exhausted[], waitMs: number, { call, slot }: Want): Promise<boolean> {

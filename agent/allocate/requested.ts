@@ -1,7 +1,9 @@
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { type Address, type Family, formatAddress } from '#pkg/ip/address.ts';
 import { cidrContains, formatCidr, parseAddressWithPrefix } from '#pkg/ip/cidr.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import { describeHolder } from '../inspect/describe-holder.ts';
 import type { CatalogSnapshot } from '../pool-catalog.ts';
 import type { FamilyPlan } from './plan.ts';
 
@@ -60,6 +62,11 @@ function refuseReserved(address: Address, snapshot: CatalogSnapshot): void {
   );
   if (by !== undefined)
     throw refused(`${formatAddress(address)} is asked for, but SpiderReservedIP ${by.name} reserves it`);
+}
+
+export function takenError(address: Address, holder: IpRecord | null): IpamError {
+  const by = holder === null ? '' : ` by ${describeHolder(holder)}`;
+  return refused(`${formatAddress(address)} is asked for, but it is taken${by}`);
 }
 
 function refused(message: string): IpamError {

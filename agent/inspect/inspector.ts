@@ -1,14 +1,17 @@
 import type { CheckAnswer, ExplainAnswer, PoolsAnswer, RecordsAnswer, WhoAnswer } from '#pkg/agentapi/admin.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import { recordName } from '#pkg/crd/record-name.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import { formatCidr } from '#pkg/ip/cidr.ts';
 import { everyRecord } from '#pkg/ledger/every-record.ts';
 import type { Ledger, RecordQuery } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import type { PoolRequest } from '#pkg/pool/request.ts';
 import { type PlanOptions, planAllocation, surveyPools } from '../allocate/plan.ts';
 import type { PoolView } from '../allocate/pool-view.ts';
 import type { PoolViews } from '../allocate/pool-views.ts';
+import { takenError } from '../allocate/requested.ts';
 import type { HolderSource } from '../holder-source.ts';
 import type { PoolCatalog } from '../pool-catalog.ts';
 import type { Spool } from '../release/spool.ts';
@@ -44,8 +47,16 @@ export class Inspector {
   async records(query: Partial<RecordQuery>): Promise<RecordsAnswer> {
     const limit = Math.min(query.limit ?? PAGE, PAGE);
     const records = await this.#deps.ledger.list({ ...query, limit });
+    if (records.length === 0 && query.pool !== undefined) this.#refuseUnknownPool(query.pool);
     const last = records.length === limit ? records.at(-1) : undefined;
     return last === undefined ? { records } : { records, next: last.name };
+  }
+
+  #refuseUnknownPool(name: string): void {
+    const { pools } = this.#deps.catalog.current();
+    if (pools.has(name)) return;
+    const known = [...pools.keys()].slice(0, 20).join(', ') || 'none';
+    throw new IpamError('unknown-pool', `there is no pool ${name}, and no record of one; pools: ${known}`);
   }
 
   async who(text: string, domain: string | undefined): Promise<WhoAnswer> {
@@ -71,7 +82,7 @@ export class Inspector {
     const { catalog, holders, options } = this.#deps;
     const { request } = await holders.resolve(args);
     const survey = surveyPools(request, catalog.current(), options);
-    if (args.requestedIPs !== undefined) planAllocation(request, args.requestedIPs, catalog.current(), options);
+    if (args.requestedIPs !== undefined) await this.#refuseTaken(request, args.requestedIPs);
     const explained = survey.families.map(async ({ family, pools, objected }) => {
       const tried = pools.map(async (pool, at) => ({
         ...(await this.#numbers(pool)),
@@ -105,6 +116,17 @@ export class Inspector {
       findings.push({ kind: 'broken-pool-file', subject: problem.split(':', 1)[0] ?? problem, message: problem });
     }
     return { recordsChecked: records.length, findings };
+  }
+
+  /** Says of addresses that were asked for what an ADD would say. */
+  async #refuseTaken(request: PoolRequest, requestedIPs: readonly string[]): Promise<void> {
+    const { catalog, ledger, options } = this.#deps;
+    for (const { requested } of planAllocation(request, requestedIPs, catalog.current(), options).families) {
+      if (requested === null) continue;
+      const address = { family: requested.pool.family, value: requested.value };
+      const holder = await ledger.get(recordName(address, requested.pool.domain));
+      if (holder !== null) throw takenError(address, holder);
+    }
   }
 
   async #numbers(pool: Pool): Promise<{ name: string; used: string; total: string }> {

@@ -1,6 +1,6 @@
+import { existsSync } from 'node:fs';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import type { HolderFacts, HolderSource } from '../holder-source.ts';
-import { lookAtNetns } from '../netns-look.ts';
 
 /**
  * Without Kubernetes the call itself says who asks: a pod by its UID where the runtime knows one, else the container.
@@ -17,7 +17,8 @@ export class ContainerHolders implements HolderSource {
 
   async resolve(args: AddArgs): Promise<HolderFacts> {
     const isPod = args.podUID !== '' && args.podName !== '';
-    const isVisible = (await lookAtNetns(args.netNamespace)) === 'there';
+    // Synchronous on purpose: a look at tmpfs or /proc is cheaper than a trip through the thread pool.
+    const isVisible = existsSync(args.netNamespace);
     return {
       holder: {
         kind: 'Container',

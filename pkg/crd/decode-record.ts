@@ -1,4 +1,4 @@
-import { type Address, addressBits, type Family, formatAddress, parseAddress } from '#pkg/ip/address.ts';
+import { addressBits, type Family, formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import { formatCidr, parseCidr } from '#pkg/ip/cidr.ts';
 import { quote } from '#pkg/ip/quote.ts';
 import type { Route } from '#pkg/pool/pool.ts';
@@ -25,11 +25,10 @@ const TIMED_STATES: readonly RecordState[] = ['Cooling', 'Quarantined'];
 /** Reads the spec of an IPRecord. Fields it does not know are left out: a newer version may have written them. */
 export function decodeRecordSpec(value: unknown): RecordSpec {
   const spec = asObject(value, 'spec');
-  const address = decodeCanonical(spec['address'], 'spec.address');
-  const { family } = address;
+  const { text: address, family } = decodeCanonical(spec['address'], 'spec.address');
   const state = asOneOf(spec['state'], 'spec.state', RECORD_STATES);
   return omitAbsent({
-    address: formatAddress(address),
+    address,
     prefix: asInteger(spec['prefix'], 'spec.prefix', 0, addressBits(family)),
     gateway: ifPresent(spec['gateway'], (gateway) => decodeTextOfFamily(gateway, 'spec.gateway', family)),
     domain: asDnsLabel(spec['domain'], 'spec.domain'),
@@ -42,17 +41,16 @@ export function decodeRecordSpec(value: unknown): RecordSpec {
   });
 }
 
-function decodeCanonical(value: unknown, path: string): Address {
+function decodeCanonical(value: unknown, path: string): { text: string; family: Family } {
   const address = asParsed(value, path, LONGEST_CIDR, parseAddress);
-  const canonical = formatAddress(address);
-  if (canonical !== value) refuse(path, `${quote(String(value))} is not canonical; expected ${canonical}`);
-  return address;
+  const text = formatAddress(address);
+  if (text !== value) refuse(path, `${quote(String(value))} is not canonical; expected ${text}`);
+  return { text, family: address.family };
 }
 
 function decodeTextOfFamily(value: unknown, path: string, family: Family): string {
-  const address = decodeCanonical(value, path);
-  const text = formatAddress(address);
-  return address.family === family ? text : refuse(path, `${text} is not IPv${family} like spec.address`);
+  const { text, family: found } = decodeCanonical(value, path);
+  return found === family ? text : refuse(path, `${text} is not IPv${family} like spec.address`);
 }
 
 function decodePoolReference(value: unknown): RecordSpec['pool'] {

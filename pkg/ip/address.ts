@@ -60,15 +60,16 @@ function isPlainIpv6(text: string): boolean {
 }
 
 function toValue(text: string): bigint {
-  return ipaddr
+  const digits = ipaddr
     .parse(text)
     .toByteArray()
-    .reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);
+    .map((byte) => byte.toString(16).padStart(2, '0'));
+  return BigInt(`0x${digits.join('')}`);
 }
 
 function toBytes({ family, value }: Address): number[] {
-  const count = addressBits(family) / 8;
-  return Array.from({ length: count }, (_, index) => Number((value >> BigInt(8 * (count - 1 - index))) & 0xffn));
+  const digits = value.toString(16).padStart(addressBits(family) / 4, '0');
+  return Array.from({ length: digits.length / 2 }, (_, at) => Number.parseInt(digits.slice(2 * at, 2 * at + 2), 16));
 }
 
 function hintFor(text: string): string {

@@ -16,10 +16,9 @@ export interface Page<T> {
 
 export function readObjectPage(value: unknown): Outcome<Page<KubeObject>> {
   const head = readPageHead(value);
-  if (head === null || !isMap(value) || !Array.isArray(value['items'])) {
-    return failure('BadAnswer', 'the answer is not a list');
-  }
-  const items = value['items'].map(readObject);
+  const listed = isMap(value) ? readRows(value['items']) : null;
+  if (head === null || listed === null) return failure('BadAnswer', 'the answer is not a list');
+  const items = listed.map(readObject);
   const isWhole = (all: (KubeObject | null)[]): all is KubeObject[] => !all.includes(null);
   return isWhole(items)
     ? { ok: true, object: { items, ...head } }
@@ -32,4 +31,10 @@ export function readPageHead(value: unknown): Omit<Page<never>, 'items'> | null 
   const { resourceVersion, continue: next } = metadata;
   if (typeof resourceVersion !== 'string') return null;
   return { resourceVersion, continue: typeof next === 'string' ? next : '' };
+}
+
+/** The API server writes some empty lists as null; one that is missing altogether is no list. */
+export function readRows(value: unknown): readonly unknown[] | null {
+  if (value === null) return [];
+  return Array.isArray(value) ? value : null;
 }

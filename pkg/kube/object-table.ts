@@ -1,5 +1,5 @@
 import { isMap } from './kube-object.ts';
-import { type Page, readPageHead } from './object-list.ts';
+import { type Page, readPageHead, readRows } from './object-list.ts';
 import { failure, type Outcome } from './outcome.ts';
 
 /** Rows as kubectl prints them, without the objects: the cheapest way to learn names and a few fields of very many. */
@@ -18,9 +18,14 @@ export function readTablePage(value: unknown): Outcome<TablePage> {
   if (head === null || !isMap(value) || value['kind'] !== 'Table') {
     return failure('BadAnswer', 'the answer is not a table');
   }
-  const { columnDefinitions, rows } = value;
-  if (!Array.isArray(columnDefinitions) || !Array.isArray(rows)) return failure('BadAnswer', 'a table without rows');
-  const items = rows.map((row) => row?.cells);
-  if (!items.every((cells) => Array.isArray(cells))) return failure('BadAnswer', 'a row of the table has no cells');
-  return { ok: true, object: { columns: columnDefinitions.map((column) => String(column?.name)), items, ...head } };
+  const columns = readRows(value['columnDefinitions'])?.map((column) => (isMap(column) ? String(column['name']) : ''));
+  const items = readRows(value['rows'])?.map((row) => (isMap(row) ? row['cells'] : null));
+  if (columns === undefined || items === undefined || !areCells(items)) {
+    return failure('BadAnswer', 'the table has no rows of cells');
+  }
+  return { ok: true, object: { columns, items, ...head } };
+}
+
+function areCells(items: readonly unknown[]): items is (readonly unknown[])[] {
+  return items.every((cells) => Array.isArray(cells));
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PATHS } from '#pkg/agentapi/wire.ts';
 import { launchEnvironment } from './built.ts';
 
-const READY_TIMEOUT_MS = 20_000;
+const READY_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;
 
 /** Resolves when the new process answers on its socket that it is ready; otherwise ends it and throws what it logged. */

@@ -19,7 +19,7 @@ const HELP: &str = concat!(
 const VERSION: &str = concat!("ipledger ", env!("CARGO_PKG_VERSION"), "\n");
 
 #[unsafe(no_mangle)]
-pub extern "C" fn main(argc: c_int, argv: *const *const c_char) -> c_int {
+extern "C" fn main(argc: c_int, argv: *const *const c_char) -> c_int {
     let started = Instant::now();
     let until = started + LONGEST_CALL;
     if !streams::hold_places() {

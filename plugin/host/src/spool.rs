@@ -48,16 +48,21 @@ fn open_directory(path: &Path) -> Result<File> {
     Ok(directory)
 }
 
-/// A new directory is only there after a power cut if its parent was synced too.
 fn make_directory(path: &Path) -> Result<()> {
-    let parent = path.parent().unwrap_or(path);
-    match DirBuilder::new().mode(0o700).create(path) {
-        Ok(()) => File::open(parent)?.sync_all(),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        Err(error) if error.kind() == ErrorKind::NotFound && parent != path => {
+    match (make_one(path), path.parent()) {
+        (Err(error), Some(parent)) if error.kind() == ErrorKind::NotFound => {
             make_directory(parent)?;
-            make_directory(path)
+            make_one(path)
         }
+        (made, _) => made,
+    }
+}
+
+/// A new directory is only there after a power cut if its parent was synced too.
+fn make_one(path: &Path) -> Result<()> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Ok(()) => File::open(path.parent().unwrap_or(path))?.sync_all(),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
     }
 }

@@ -106,6 +106,7 @@ fn a_symbolic_link_is_refused_with_and_without_a_slash() {
 fn what_is_in_the_way_is_told_in_the_systems_words() {
     let root = TemporaryDirectory::new("failed");
     write(root.join("file"), "").unwrap();
+    symlink("/nowhere", root.join("dangling")).unwrap();
     for directory in [root.join("file"), root.join("file/spool")] {
         assert_eq!(
             spool(&directory, "a", "text", MANY),
@@ -114,6 +115,8 @@ fn what_is_in_the_way_is_told_in_the_systems_words() {
     }
     for (directory, name) in [
         ("/proc/ipledger".into(), "a".to_string()),
+        ("/".into(), "a/b".into()),
+        (root.join("dangling/spool"), "a".into()),
         (root.join("spool"), "n".repeat(300)),
         (root.join("spool"), "a\0b".into()),
         (root.join("a\0b"), "a".into()),

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { buildPool } from '#test/support/build-pool.ts';
+import { addArgs, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
+
+const V4 = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.12'], isDefault: true });
+const OFF = buildPool({ name: 'off', subnet: '10.0.1.0/24', isDefault: true, isDisabled: true });
+
+test('pools: used, free and total', async () => {
+  await using made = await startMemoryAgent([V4]);
+  await made.agent.add(addArgs('c1'), newCall());
+  const { pools } = await made.agent.inspector.pools();
+  expect(pools).toMatchObject([{ name: 'v4', total: '3', used: '1', free: '2', reserved: '0', subnet: '10.0.0.0/24' }]);
+});
+
+test('who: the holder, the pools that contain the address, an address nobody holds', async () => {
+  await using made = await startMemoryAgent([V4]);
+  await made.agent.add(addArgs('c1', { requestedIPs: ['10.0.0.11'] }), newCall());
+  expect(await made.agent.inspector.who('10.0.0.11', undefined)).toMatchObject({
+    address: '10.0.0.11',
+    records: [{ spec: { holder: { name: 'c1' } } }],
+    pools: ['v4'],
+  });
+  expect(await made.agent.inspector.who('::ffff:10.0.0.12', undefined)).toEqual({
+    address: '10.0.0.12',
+    records: [],
+    pools: ['v4'],
+    reservedBy: [],
+  });
+  await expect(made.agent.inspector.who('10.0.0.999', undefined)).rejects.toMatchObject({ reason: 'bad-input' });
+});
+
+test('explain: order, objections, and what an ADD would say of an address that is taken', async () => {
+  await using made = await startMemoryAgent([OFF, V4]);
+  expect(await made.agent.inspector.explain(addArgs('c1'))).toEqual({
+    source: 'default pools',
+    pools: [
+      { name: 'v4', family: 4, place: 1, objection: null, used: '0', total: '3' },
+      { name: 'off', family: 4, place: null, objection: 'it is disabled', used: '0', total: '256' },
+    ],
+  });
+  await made.agent.add(addArgs('c1', { requestedIPs: ['10.0.0.11'] }), newCall());
+  const again = made.agent.inspector.explain(addArgs('c2', { requestedIPs: ['10.0.0.11'] }));
+  await expect(again).rejects.toMatchObject({
+    reason: 'address-refused',
+    message: expect.stringContaining('c1') as string,
+  });
+});
+
+test('records of a pool that never was are refused by name, of one that is gone are shown', async () => {
+  await using made = await startMemoryAgent([V4]);
+  await expect(made.agent.inspector.records({ pool: 'v5' })).rejects.toMatchObject({
+    reason: 'unknown-pool',
+    message: expect.stringContaining('pools: v4') as string,
+  });
+  await made.agent.add(addArgs('c1'), newCall());
+  made.catalog.change([]);
+  expect((await made.agent.inspector.records({ pool: 'v4' })).records).toHaveLength(1);
+});
+
+test('records come in pages', async () => {
+  await using made = await startMemoryAgent([V4]);
+  for (const name of ['c1', 'c2', 'c3']) await made.agent.add(addArgs(name), newCall());
+  const first = await made.agent.inspector.records({ limit: 2 });
+  expect(first.records.map((it) => it.name)).toEqual(['10.0.0.10', '10.0.0.11']);
+  const second = await made.agent.inspector.records({ limit: 2, after: first.next ?? '' });
+  expect([second.records.map((it) => it.name), second.next]).toEqual([['10.0.0.12'], undefined]);
+});
+
+test('check: records outside their pool, of an unknown pool, and a vanished namespace', async () => {
+  await using made = await startMemoryAgent([V4]);
+  await made.agent.add(addArgs('c1', { requestedIPs: ['10.0.0.10'] }), newCall());
+  expect(await made.agent.inspector.check()).toEqual({ recordsChecked: 1, findings: [] });
+  made.catalog.change([buildPool({ name: 'v4', ips: ['10.0.0.11'], isDefault: true })]);
+  expect((await made.agent.inspector.check()).findings).toMatchObject([{ kind: 'outside-pool', subject: '10.0.0.10' }]);
+  made.catalog.change([]);
+  expect((await made.agent.inspector.check()).findings).toMatchObject([{ kind: 'unknown-pool', subject: '10.0.0.10' }]);
+});

@@ -1,0 +1,315 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Holder, RecordSpec } from '#pkg/crd/ip-record.ts';
+import { recordName } from '#pkg/crd/record-name.ts';
+import { parseAddress } from '#pkg/ip/address.ts';
+import { type ApiAnswer, callApi } from '#test/support/api-request.ts';
+import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
+import { applyManifests, kubectl } from './crd-manifests.ts';
+
+let server: ApiServer;
+
+beforeAll(async () => {
+  server = await startApiServer();
+  await applyManifests(server, 'crds');
+  return () => server[Symbol.asyncDispose]();
+});
+
+const RECORDS = '/apis/ipledger.io/v1alpha1/iprecords';
+const UNTIL = '2026-11-16T10:00:00Z';
+
+const HOLDER: Holder = {
+  kind: 'Pod',
+  namespace: 'prod',
+  name: 'web-0',
+  uid: '4f0c',
+  interface: 'eth0',
+  containerID: '9ab',
+  attach: 1,
+  node: 'worker-1',
+};
+const { uid: _uid, containerID: _containerID, ...RESTING } = HOLDER;
+const SPEC: RecordSpec = {
+  address: '10.0.2.50',
+  prefix: 24,
+  domain: 'default',
+  pool: { kind: 'SpiderIPPool', name: 'pool-a', uid: 'u1' },
+  state: 'Allocated',
+  holder: HOLDER,
+};
+const V6 = { ...SPEC, address: 'fd00::c', prefix: 64 };
+const V6_NAME = 'fd00-0000-0000-0000-0000-0000-0000-000c';
+
+/** Texts and nulls where the types want better: what a stranger may send. */
+type Loose = { readonly [Field in keyof RecordSpec]?: unknown };
+const nameOf = ({ address, domain }: Loose) => recordName(parseAddress(String(address)), String(domain));
+const record = (spec: Loose, name = nameOf(spec)) => ({
+  apiVersion: 'ipledger.io/v1alpha1',
+  kind: 'IPRecord',
+  metadata: { name },
+  spec,
+});
+const spec = (change: Loose) => record({ ...SPEC, ...change }, '10.0.2.50');
+const heldBy = (change: object) => spec({ holder: { ...HOLDER, ...change } });
+
+const send = (method: string, path: string, body?: unknown): Promise<ApiAnswer> =>
+  callApi(server, { method, path, body, token: server.adminToken });
+const tryCreate = (body: unknown) => send('POST', `${RECORDS}?dryRun=All`, body);
+
+const full = record({
+  ...V6,
+  gateway: 'fd00::1',
+  domain: 'blue',
+  holder: {
+    ...HOLDER,
+    network: 'macvlan-conf',
+    netns: '/var/run/netns/x',
+    bootID: 'b1',
+    owner: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' },
+  },
+  routes: [{ dst: 'fd01::/64', gw: 'fd00::2' }],
+  cleanGateway: true,
+});
+const route = { dst: '10.7.0.0/16', gw: '10.0.2.1' };
+
+describe('it is accepted:', () => {
+  test.each([
+    { name: 'an IPv4 address', body: record(SPEC) },
+    { name: 'an IPv4 address of another domain', body: record({ ...SPEC, domain: 'blue' }, '10.0.2.50.blue') },
+    { name: 'a domain of digits', body: record({ ...SPEC, domain: '7' }, '10.0.2.50.7') },
+    { name: 'an IPv6 address', body: record(V6, V6_NAME) },
+    { name: 'an IPv6 address of another domain', body: record({ ...V6, domain: 'a-b' }, `${V6_NAME}.a-b`) },
+    { name: 'the longest name', body: record({ ...V6, domain: 'd'.repeat(63) }) },
+    { name: 'every field', body: full },
+    { name: 'Retained', body: spec({ state: 'Retained' }) },
+    { name: 'Suspect', body: spec({ state: 'Suspect' }) },
+    { name: 'Cooling', body: spec({ state: 'Cooling', until: UNTIL, holder: RESTING }) },
+    {
+      name: 'Quarantined with the foreign host',
+      body: spec({
+        state: 'Quarantined',
+        until: UNTIL,
+        holder: { ...RESTING, kind: 'Conflict', name: 'aa:bb:cc:00:11:22' },
+      }),
+    },
+    {
+      name: 'a claim, which has no node and no interface',
+      body: heldBy({ kind: 'IPAddressClaim', node: '', interface: '' }),
+    },
+    { name: '1,000 routes', body: spec({ routes: Array(1_000).fill(route) }) },
+    {
+      name: 'a time with a fraction and a zone',
+      body: spec({ state: 'Cooling', until: '2026-11-16T10:00:00.5+01:00', holder: RESTING }),
+    },
+  ])('$name', async ({ body }) => {
+    expect(await tryCreate(body)).toMatchObject({ status: 201, body: { spec: body.spec } });
+  });
+
+  test.each([
+    '::',
+    '::1',
+    '0:0:1::1',
+    '1:0:0:1::',
+    '1::1:0:0:1',
+    '2001:db8:0:1:1:1:1:1',
+    'fd00::102:304',
+    '::1:0:0:0:1',
+  ])('%s, in the form our own code prints', async (address) => {
+    expect(await tryCreate(record({ ...V6, address }))).toMatchObject({ status: 201 });
+  });
+});
+
+const BAD_NAME = 'metadata.name must be the address';
+
+describe('it is refused:', () => {
+  test.each([
+    { name: 'another name', body: record(SPEC, '10.0.2.51'), message: BAD_NAME },
+    { name: 'a name with something in front', body: record(SPEC, 'x.10.0.2.50'), message: BAD_NAME },
+    { name: 'a name with something behind', body: record(SPEC, '10.0.2.50.x'), message: BAD_NAME },
+    { name: 'the default domain in the name', body: record(SPEC, '10.0.2.50.default'), message: BAD_NAME },
+    {
+      name: 'a domain that is not in the name',
+      body: record({ ...SPEC, domain: 'blue' }, '10.0.2.50'),
+      message: BAD_NAME,
+    },
+    {
+      name: 'another domain in the name',
+      body: record({ ...SPEC, domain: 'blue' }, '10.0.2.50.red'),
+      message: BAD_NAME,
+    },
+    {
+      name: 'the value of another address in the name',
+      body: record(V6, V6_NAME.replace(/c$/, 'd')),
+      message: BAD_NAME,
+    },
+    {
+      name: 'an IPv6 domain that is not in the name',
+      body: record({ ...V6, domain: 'blue' }, V6_NAME),
+      message: BAD_NAME,
+    },
+    { name: 'an IPv6 name with something behind', body: record(V6, `${V6_NAME}.x`), message: BAD_NAME },
+    { name: 'an IPv6 name with a ninth group', body: record(V6, `${V6_NAME}-0000`), message: BAD_NAME },
+    {
+      name: 'an IPv6 name for an IPv4 address',
+      body: record(SPEC, '0000-0000-0000-0000-0000-0000-0a00-0232'),
+      message: BAD_NAME,
+    },
+    {
+      name: 'an IPv4 address in IPv6 form',
+      body: record({ ...V6, address: '::ffff:1.2.3.4' }, '0000-0000-0000-0000-0000-ffff-0102-0304'),
+      message: 'spec.address',
+    },
+    { name: 'no address', body: spec({ address: 'web-0' }), message: 'is not an IP address in canonical form' },
+    {
+      name: 'an address with a leading zero',
+      body: record({ ...SPEC, address: '10.0.2.050' }, '10.0.2.050'),
+      message: 'canonical',
+    },
+    { name: 'an address with a zone', body: record({ ...V6, address: 'fe80::1%eth0' }, V6_NAME), message: 'canonical' },
+    {
+      name: 'a domain that is no DNS label',
+      body: record({ ...SPEC, domain: 'a.b' }, '10.0.2.50.a.b'),
+      message: 'spec.domain',
+    },
+    { name: 'an empty domain', body: record({ ...SPEC, domain: '' }, '10.0.2.50'), message: 'spec.domain' },
+    {
+      name: 'a prefix too long for IPv4',
+      body: spec({ prefix: 33 }),
+      message: 'is longer than an address of this family',
+    },
+    { name: 'a prefix too long for IPv6', body: record({ ...V6, prefix: 129 }), message: 'spec.prefix' },
+    { name: 'a gateway of the other family', body: spec({ gateway: 'fd00::1' }), message: 'is not of the family' },
+    { name: 'a gateway that is none', body: spec({ gateway: 'router' }), message: 'spec.gateway' },
+    { name: 'another kind of pool', body: spec({ pool: { ...SPEC.pool, kind: 'Pool' } }), message: 'spec.pool.kind' },
+    { name: 'a pool name that is none', body: spec({ pool: { ...SPEC.pool, name: 'A' } }), message: 'spec.pool.name' },
+    { name: 'an unknown state', body: spec({ state: 'Free' }), message: 'spec.state' },
+    { name: 'Cooling without until', body: spec({ state: 'Cooling', holder: RESTING }), message: 'spec.until: ' },
+    {
+      name: 'Quarantined without until',
+      body: spec({ state: 'Quarantined', holder: RESTING }),
+      message: 'spec.until: ',
+    },
+    { name: 'Allocated with until', body: spec({ until: UNTIL }), message: 'spec.until: ' },
+    { name: 'Suspect with until', body: spec({ state: 'Suspect', until: UNTIL }), message: 'spec.until: ' },
+    {
+      name: 'an until that is no time',
+      body: spec({ state: 'Cooling', until: 'soon', holder: RESTING }),
+      message: 'spec.until',
+    },
+    {
+      name: 'an until without zone',
+      body: spec({ state: 'Cooling', until: '2026-11-16T10:00:00', holder: RESTING }),
+      message: 'spec.until',
+    },
+    {
+      name: 'a 13th month',
+      body: spec({ state: 'Cooling', until: '2026-13-16T10:00:00Z', holder: RESTING }),
+      message: 'spec.until',
+    },
+    {
+      name: 'Cooling with a uid',
+      body: spec({ state: 'Cooling', until: UNTIL, holder: { ...RESTING, uid: 'u' } }),
+      message: 'has no uid and no containerID',
+    },
+    {
+      name: 'Quarantined with a containerID',
+      body: spec({ state: 'Quarantined', until: UNTIL, holder: { ...RESTING, containerID: 'c' } }),
+      message: 'has no uid and no containerID',
+    },
+    { name: 'a foreign host that holds', body: heldBy({ kind: 'Conflict' }), message: 'a foreign host holds nothing' },
+    { name: 'a holder of unknown kind', body: heldBy({ kind: 'Cat' }), message: 'spec.holder.kind' },
+    { name: 'a holder without name', body: heldBy({ name: '' }), message: 'spec.holder.name' },
+    { name: 'a slash in the key', body: heldBy({ namespace: 'a/b' }), message: 'spec.holder.namespace' },
+    { name: 'a slash in the interface', body: heldBy({ interface: '../x' }), message: 'spec.holder.interface' },
+    { name: 'attach 0', body: heldBy({ attach: 0 }), message: 'spec.holder.attach' },
+    { name: 'no attach', body: heldBy({ attach: null }), message: 'spec.holder.attach' },
+    { name: 'no node', body: heldBy({ node: null }), message: 'spec.holder.node' },
+    {
+      name: 'a container ID without end',
+      body: heldBy({ containerID: 'c'.repeat(254) }),
+      message: 'spec.holder.containerID',
+    },
+    {
+      name: 'half an owner',
+      body: heldBy({ owner: { kind: 'Job', name: 'x' } }),
+      message: 'spec.holder.owner.apiVersion',
+    },
+    { name: '1,001 routes', body: spec({ routes: Array(1_001).fill(route) }), message: 'spec.routes' },
+    {
+      name: 'a route with host bits',
+      body: spec({ routes: [{ ...route, dst: '10.7.0.1/16' }] }),
+      message: 'spec.routes[0].dst',
+    },
+    {
+      name: 'a route of the other family',
+      body: spec({ routes: [{ ...route, dst: 'fd01::/64' }] }),
+      message: 'family',
+    },
+    { name: 'a next hop that is none', body: spec({ routes: [{ ...route, gw: 'x' }] }), message: 'spec.routes[0].gw' },
+    { name: 'no spec', body: { ...record(SPEC), spec: undefined }, message: 'spec: Required' },
+  ])('$name', async ({ body, message }) => {
+    const answer = await tryCreate(body);
+    expect(answer).toMatchObject({ status: 422, body: { message: expect.stringContaining(message) } });
+  });
+});
+
+test('three spellings of one IPv6 address, and three of its name, make one record', async () => {
+  const addresses = ['fd00::c', 'FD00::C', 'fd00:0:0:0:0:0:0:c'];
+  const names = [V6_NAME, 'fd00-0-0-0-0-0-0-c', 'fd00--c'];
+  const attempts = addresses.flatMap((address) => names.map((name) => record({ ...V6, address }, name)));
+  const answers = await Promise.all(attempts.map((body) => send('POST', RECORDS, body)));
+  expect(answers.map(({ status }) => status)).toEqual([201, ...Array(8).fill(422)]);
+  expect(await send('POST', RECORDS, record(V6, V6_NAME))).toMatchObject({
+    status: 409,
+    body: { reason: 'AlreadyExists' },
+  });
+  expect(await send('GET', RECORDS)).toMatchObject({ body: { items: [{ metadata: { name: V6_NAME } }] } });
+  await send('DELETE', `${RECORDS}/${V6_NAME}`);
+});
+
+describe('an update', () => {
+  const seen = async () => {
+    const { body } = await send('POST', RECORDS, record({ ...SPEC, address: '10.0.2.60' }));
+    return body as { metadata: { name: string; generation: number; resourceVersion: string }; spec: RecordSpec };
+  };
+
+  test.each([
+    { name: 'changes the state', change: { state: 'Retained' }, status: 200 },
+    { name: 'does not change the address', change: { address: '10.0.2.61' }, status: 422 },
+    { name: 'does not change the domain', change: { domain: 'blue' }, status: 422 },
+    { name: 'does not change the domain by leaving it out', change: { domain: null }, status: 422 },
+  ])('$name', async ({ change, status }) => {
+    const before = await seen();
+    const path = `${RECORDS}/${before.metadata.name}`;
+    try {
+      const answer = await send('PUT', path, { ...before, spec: { ...before.spec, ...change } });
+      expect(answer.status).toBe(status);
+    } finally {
+      await send('DELETE', path);
+    }
+  });
+
+  test('has no second way through a status', async () => {
+    const before = await seen();
+    const path = `${RECORDS}/${before.metadata.name}`;
+    expect(await send('PUT', `${path}/status`, before)).toMatchObject({ status: 404 });
+    await send('DELETE', path);
+  });
+});
+
+test('kubectl shows who has which address', async () => {
+  await send('POST', RECORDS, record(SPEC));
+  const [head = '', row = ''] = (await kubectl(server, ['get', 'ipr'])).split('\n');
+  expect(head.split(/\s+/)).toEqual([
+    'NAME',
+    'ADDRESS',
+    'POOL',
+    'STATE',
+    'NAMESPACE',
+    'HOLDER',
+    'INTERFACE',
+    'NODE',
+    'AGE',
+  ]);
+  const shown = ['10.0.2.50', '10.0.2.50', 'pool-a', 'Allocated', 'prod', 'web-0', 'eth0', 'worker-1'];
+  expect(row.split(/\s+/).slice(0, -1)).toEqual(shown);
+});
