@@ -72,7 +72,7 @@ ensure_node_modules() {
 # Everything that ends up in dist/, and where: launchers name this tree's Node.
 hash_sources() {
   local place places=()
-  for place in cmd plugin agent ctl controller pkg hack/bundle.ts package.json package-lock.json; do
+  for place in cmd plugin agent ctl controller pkg hack/bundle.ts hack/build-plugin package.json package-lock.json; do
     [[ ! -e $place ]] || places+=("$place")
   done
   {
@@ -81,16 +81,35 @@ hash_sources() {
   } | sha256sum | cut -d ' ' -f 1
 }
 
-is_built() { [[ -f dist/.sources && $(<dist/.sources) == "$(hash_sources)" ]]; }
+# A toolchain that appears later makes a difference: then there is a native plugin to build.
+stamp() { printf '%s %s\n' "$(hash_sources)" "$(has_cargo && echo native || echo node)"; }
+
+has_cargo() { PATH="$PATH:${CARGO_HOME:-$HOME/.cargo}/bin" command -v cargo >/dev/null; }
+
+is_built() { [[ -f dist/.sources && $(<dist/.sources) == "$(stamp)" ]]; }
 
 build() {
-  local hash
-  # Taken first: a source that changes while esbuild reads must be built again.
-  hash=$(hash_sources)
+  local stamp_before
+  # Taken first: a source that changes while it is read must be built again.
+  stamp_before=$(stamp)
   say 'building dist/'
   rm -f dist/.sources
   node hack/bundle.ts
-  printf '%s\n' "$hash" >dist/.sources
+  build_native_plugin
+  printf '%s\n' "$stamp_before" >dist/.sources
+}
+
+# dist/cni/ipledger is the plugin to install: the native one, or the one on Node where there is no Rust toolchain.
+build_native_plugin() {
+  local code=0 form=native
+  hack/build-plugin || code=$?
+  case $code in
+    0) ;;
+    3) form=node && rm -rf dist/native ;;
+    *) die 'the native plugin could not be built, see above' ;;
+  esac
+  mkdir -p dist/cni
+  ln -sfn "../$form/ipledger" dist/cni/ipledger
 }
 
 ensure_built() { is_built || build; }

@@ -1,21 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { bundlePlugin } from '../../hack/bundle.ts';
+import { describe, expect, test } from 'vitest';
+import { builtPlugins } from '#test/support/built.ts';
 import { type Ran, runExecutable } from './run-executable.ts';
 import { runInProcess } from './run-in-process.ts';
 import { type Stage, setStage } from './stage.ts';
 import { loadTranscripts, type Transcript, type WireRequest } from './transcript.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'ipledger-bundle-'));
-const nodeBundle = await bundlePlugin(directory);
 const transcripts = loadTranscripts();
-
-afterAll(() => rmSync(directory, { recursive: true }));
-
-/** Other forms of the plugin are held against the same transcripts by naming them: IPLEDGER_PLUGIN=/path npx vitest … */
-const EXECUTABLES = [nodeBundle, ...(process.env['IPLEDGER_PLUGIN'] ? [process.env['IPLEDGER_PLUGIN']] : [])];
+const executables = await builtPlugins();
 
 /** What starting a process may take on a machine with other work. */
 const STARTUP_MS = 5000;
@@ -26,7 +17,7 @@ describe('in process', () => {
   });
 });
 
-describe.each(EXECUTABLES)('%s', (path) => {
+describe.each(executables)('%s', (path) => {
   test.concurrent.each(transcripts.filter(({ virtualTimeOnly }) => !virtualTimeOnly))('$name', async (transcript) => {
     await hold(transcript, STARTUP_MS, (stage) => runExecutable(path, transcript, stage));
   });

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { runProgram } from './run-program.ts';
 
-type Artifact = 'node/ipledger' | 'ipledger-agent' | 'ipledgerctl';
+type Artifact = 'cni/ipledger' | 'native/ipledger' | 'node/ipledger' | 'ipledger-agent' | 'ipledgerctl';
 
 const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
@@ -12,6 +12,15 @@ export async function builtPath(artifact: Artifact): Promise<string> {
   fresh ??= throwIfStale();
   await fresh;
   return fromRoot(`dist/${artifact}`);
+}
+
+/** The plugin in every form that can be built here; without a Rust toolchain that is Node's alone, and it says so. */
+export async function builtPlugins(): Promise<string[]> {
+  const node = await builtPath('node/ipledger');
+  const { code } = await runProgram('bash', ['-c', `source '${fromRoot('hack/lib.sh')}' && has_cargo`]);
+  if (code === 0) return [node, await builtPath('native/ipledger')];
+  process.stderr.write('No Rust toolchain here: the native plugin is not tested.\n');
+  return [node];
 }
 
 /** What a launcher of ours needs to run: this repository's Node first in PATH, and nothing of the test runner's own. */

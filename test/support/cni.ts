@@ -31,7 +31,7 @@ interface CniOutcome {
 
 /** One call as a runtime makes it: a process, variables, JSON on stdin, JSON on stdout. */
 export async function runCni(call: CniCall): Promise<CniOutcome> {
-  const ours = await builtPath('node/ipledger');
+  const ours = await builtPath('cni/ipledger');
   const program = call.plugin === 'ipledger' ? ours : `${MAIN_PLUGINS_DIRECTORY}/${call.plugin}`;
   const env = { ...launchEnvironment(), ...call.env, ...toVariables(call, dirname(ours)) };
   const { code, stdout, stderr } = await call.host.run(program, [], { env, stdin: JSON.stringify(call.config) });

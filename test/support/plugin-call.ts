@@ -32,7 +32,7 @@ export async function callPlugin(
     CNI_IFNAME: 'eth0',
     ...more.env,
   };
-  const program = await builtPath('node/ipledger');
+  const program = await builtPath('cni/ipledger');
   const { code, stdout } = await runProgram(program, [], { env, stdin: JSON.stringify(more.config ?? NETWORK) });
   return { code, document: stdout === '' ? null : (JSON.parse(stdout) as PluginDocument) };
 }

@@ -47,11 +47,11 @@ fn env(name: String) -> Option<String> {
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
-fn encode_utf8(ctx: Ctx, text: String) -> Result<TypedArray<u8>> {
+pub fn encode_utf8(ctx: Ctx, text: String) -> Result<TypedArray<u8>> {
     TypedArray::new(ctx, text)
 }
 
-fn decode_utf8(bytes: TypedArray<u8>) -> Option<String> {
+pub fn decode_utf8(bytes: TypedArray<u8>) -> Option<String> {
     String::from_utf8(bytes_of(&bytes)).ok()
 }
 
@@ -66,7 +66,7 @@ fn to_duration(ms: f64) -> Duration {
     Duration::from_micros((ms * 1000.0) as u64).min(LONGEST_WAIT)
 }
 
-fn describe_input<'js>(ctx: Ctx<'js>, input: Input) -> Result<Object<'js>> {
+pub fn describe_input<'js>(ctx: Ctx<'js>, input: Input) -> Result<Object<'js>> {
     match input {
         Input::Text(text) => outcome(ctx, "text", "text", text),
         Input::Oversized => plain(ctx, "oversized"),
@@ -76,7 +76,7 @@ fn describe_input<'js>(ctx: Ctx<'js>, input: Input) -> Result<Object<'js>> {
     }
 }
 
-fn describe_exchange<'js>(ctx: Ctx<'js>, exchange: Exchange) -> Result<Object<'js>> {
+pub fn describe_exchange<'js>(ctx: Ctx<'js>, exchange: Exchange) -> Result<Object<'js>> {
     match exchange {
         Exchange::Answer(bytes) => {
             let bytes = TypedArray::new(ctx.clone(), bytes)?;
@@ -90,7 +90,7 @@ fn describe_exchange<'js>(ctx: Ctx<'js>, exchange: Exchange) -> Result<Object<'j
     }
 }
 
-fn describe_spooled<'js>(ctx: Ctx<'js>, spooled: Spooled) -> Result<Object<'js>> {
+pub fn describe_spooled<'js>(ctx: Ctx<'js>, spooled: Spooled) -> Result<Object<'js>> {
     match spooled {
         Spooled::Written => plain(ctx, "written"),
         Spooled::Exists => plain(ctx, "exists"),

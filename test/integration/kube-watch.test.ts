@@ -1,0 +1,202 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { KubeClient } from '#pkg/kube/client.ts';
+import type { WatchEvent } from '#pkg/kube/known-objects.ts';
+import type { ListQuery } from '#pkg/kube/list-query.ts';
+import { Reflector, type ReflectorOptions, type Trouble } from '#pkg/kube/reflector.ts';
+import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
+import { startTcpProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
+import { accessAt, clientOf, installThings, portOf, THINGS, thing } from './kube-things.ts';
+
+let server: ApiServer;
+let admin: KubeClient;
+let proxy: TcpProxy;
+let client: KubeClient;
+
+beforeAll(async () => {
+  server = await startApiServer();
+  admin = clientOf(server);
+  await installThings(admin);
+  return async () => {
+    admin[Symbol.dispose]();
+    await server[Symbol.asyncDispose]();
+  };
+});
+
+beforeEach(async () => {
+  const listed = await admin.list(THINGS);
+  if (!listed.ok) throw new Error(listed.message);
+  await Promise.all(listed.object.items.map(({ metadata }) => admin.delete(THINGS, metadata)));
+  proxy = await startTcpProxy(portOf(server));
+  client = new KubeClient(() => accessAt(server, proxy.port), { userAgent: 'test' });
+  return async () => {
+    client[Symbol.dispose]();
+    await proxy[Symbol.asyncDispose]();
+  };
+});
+
+/** What a handler knows that only listens, with the versions, to be compared with a list. */
+async function follow(options: Partial<ReflectorOptions> = {}) {
+  const known = new Map<string, string>();
+  const events: WatchEvent[] = [];
+  const troubles: Trouble[] = [];
+  const reflector = new Reflector(client, {
+    resource: THINGS,
+    onEvent: (event) => {
+      events.push(event);
+      if (event.type === 'Deleted') known.delete(event.identity.name);
+      else if (event.type !== 'Synced') known.set(event.object.metadata.name, event.object.metadata.resourceVersion);
+    },
+    onTrouble: (trouble) => void troubles.push(trouble),
+    ...options,
+  });
+  await reflector.synced;
+  const isCurrent = async () => {
+    const listed = await admin.list(THINGS, options.query ?? {});
+    if (!listed.ok) throw new Error(listed.message);
+    const truth = listed.object.items.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`);
+    expect([...known].map((entry) => entry.join(' ')).sort()).toEqual(truth.sort());
+  };
+  return {
+    known,
+    events,
+    troubles,
+    syncs: () => events.filter(({ type }) => type === 'Synced').length,
+    becomesCurrent: (timeoutMs = 5_000) => vi.waitFor(isCurrent, { timeout: timeoutMs, interval: 50 }),
+    [Symbol.asyncDispose]: () => reflector[Symbol.asyncDispose](),
+  };
+}
+
+async function change(prefix: string): Promise<void> {
+  for (const name of [`${prefix}-kept`, `${prefix}-changed`, `${prefix}-gone`]) await admin.create(THINGS, thing(name));
+  await admin.patch(THINGS, { name: `${prefix}-changed` }, { spec: { state: 'Cooling' } });
+  const gone = await admin.get(THINGS, { name: `${prefix}-gone` });
+  if (gone.ok) await admin.delete(THINGS, gone.object.metadata);
+}
+
+test('it follows what happens', async () => {
+  await change('before');
+  await using followed = await follow();
+  await change('after');
+  await followed.becomesCurrent();
+  expect(followed.troubles).toEqual([]);
+  expect(followed.syncs()).toBe(1);
+});
+
+test.each<{ name: string; query: ListQuery }>([
+  { name: 'labels', query: { labelSelector: 'mine=yes' } },
+  { name: 'fields', query: { fieldSelector: 'metadata.name=mine' } },
+])('of what $name select, metadata only: what no longer matches is deleted', async ({ query }) => {
+  await using followed = await follow({ query, form: 'metadata' });
+  await admin.create(THINGS, thing('other'));
+  await admin.create(THINGS, { ...thing('mine'), metadata: { name: 'mine', labels: { mine: 'yes' } } });
+  await followed.becomesCurrent();
+  expect([...followed.known.keys()]).toEqual(['mine']);
+  expect(followed.events.find(({ type }) => type === 'Added')).not.toHaveProperty('object.spec');
+  if (query.labelSelector === undefined) return;
+  await admin.patch(THINGS, { name: 'mine' }, { metadata: { labels: { mine: 'no' } } });
+  await vi.waitFor(() => expect(followed.known.size).toBe(0), 5_000);
+});
+
+describe('it catches up', () => {
+  test('after the connection was cut, again and again, without a new list', async () => {
+    await using followed = await follow();
+    for (let round = 0; round < 5; round += 1) {
+      proxy.cut();
+      await change(`cut-${round}`);
+      await followed.becomesCurrent();
+    }
+    expect(followed.syncs()).toBe(1);
+    expect(followed.troubles.every(({ failure }) => failure.because === 'Unknown')).toBe(true);
+  });
+
+  test('after a 410: what it missed was forgotten by a restarted server', async () => {
+    await change('early');
+    await using followed = await follow();
+    proxy.refuse();
+    proxy.cut();
+    await change('missed');
+    await server.restart();
+    await admin.list(THINGS);
+    await proxy.accept();
+    await followed.becomesCurrent(15_000);
+    expect(followed.syncs()).toBe(2);
+    expect(followed.troubles.map(({ failure }) => failure.because)).toContain('Expired');
+  });
+
+  test('after the server was restarted', async () => {
+    await using followed = await follow();
+    await server.restart();
+    await change('restarted');
+    await followed.becomesCurrent(15_000);
+  });
+
+  test.each([{ seconds: 8 }, { seconds: 30 }])('after an outage of $seconds s', async ({ seconds }) => {
+    await change('early');
+    await using followed = await follow();
+    const before = followed.events.length;
+    await server.kill();
+    await wait(seconds * 1_000);
+    expect(followed.events).toHaveLength(before);
+    expect(followed.troubles.length).toBeGreaterThan(2);
+    expect(followed.troubles.length).toBeLessThan(10 + seconds);
+    await server.restart();
+    await change('late');
+    await followed.becomesCurrent(20_000);
+  });
+
+  test('after a server that was paused until it was given up', async () => {
+    using impatient = new KubeClient(() => accessAt(server, proxy.port), {
+      userAgent: 'test',
+      limits: { pingEveryMs: 500, pingTimeoutMs: 500, connectTimeoutMs: 500 },
+    });
+    const usual = client;
+    client = impatient;
+    await using followed = await follow();
+    client = usual;
+    server.pause();
+    await vi.waitFor(() => expect(followed.troubles.length).toBeGreaterThan(0), 5_000);
+    server.resume();
+    await change('paused');
+    await followed.becomesCurrent(15_000);
+  });
+});
+
+test('a silence of 35 s is nothing', async () => {
+  await using followed = await follow();
+  const watches = () => server.requestCount({ verb: 'WATCH', resource: 'things' });
+  const before = await watches();
+  await wait(35_000);
+  await change('after-silence');
+  await followed.becomesCurrent();
+  expect(followed.troubles).toEqual([]);
+  expect(followed.syncs()).toBe(1);
+  expect(await watches()).toBe(before);
+});
+
+test('a watch that the server ends in order is opened again without a pause or a word', async () => {
+  await using followed = await follow({ watchSeconds: 1 });
+  for (let round = 0; round < 4; round += 1) {
+    await change(`ended-${round}`);
+    await followed.becomesCurrent();
+    await wait(1_000);
+  }
+  expect(followed.troubles).toEqual([]);
+  expect(followed.syncs()).toBe(1);
+});
+
+test('a thousand objects and changes from many writers end in the same view', async () => {
+  await using followed = await follow();
+  const names = Array.from({ length: 300 }, (_, index) => `many-${index}`);
+  const cutting = setInterval(() => proxy.cut(), 400);
+  await Promise.all(
+    names.map(async (name, index) => {
+      const created = await admin.create(THINGS, thing(name));
+      if (index % 3 === 0 && created.ok) await admin.delete(THINGS, created.object.metadata);
+      if (index % 3 === 1) await admin.patch(THINGS, { name }, { spec: { state: 'Retained' } });
+    }),
+  );
+  clearInterval(cutting);
+  await followed.becomesCurrent(15_000);
+  expect(followed.known.size).toBe(200);
+});

@@ -1,0 +1,313 @@
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { RecordSpec, RecordState } from '#pkg/crd/ip-record.ts';
+import { RECORD_LABELS, recordLabels } from '#pkg/crd/record-labels.ts';
+import { type ApiAnswer, callApi } from '#test/support/api-request.ts';
+import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
+import { applyManifests } from './crd-manifests.ts';
+import { plainToken, podToken } from './roles-tokens.ts';
+
+const LONG_NODE = `${'n'.repeat(60)}.example.org`;
+
+let server: ApiServer;
+/** The agent of worker-1: all others are measured against it. */
+let agent: string;
+let longAgent: string;
+
+beforeAll(async () => {
+  server = await startApiServer();
+  await applyManifests(server, 'crds', 'admission-policy.yaml', 'rbac.yaml');
+  agent = await podToken(server, 'ipledger-agent', 'worker-1');
+  longAgent = await podToken(server, 'ipledger-agent', LONG_NODE);
+  // The API server takes up a new policy some time after it was stored.
+  await vi.waitFor(async () => expect((await tryCreate(specOf({ node: 'worker-2' }))).status).toBe(422), 30_000);
+  return () => server[Symbol.asyncDispose]();
+});
+
+const RECORDS = '/apis/ipledger.io/v1alpha1/iprecords';
+const send = (token: string, method: string, path: string, body?: unknown): Promise<ApiAnswer> =>
+  callApi(server, { method, path, body, token });
+
+interface Wish {
+  readonly state?: RecordState;
+  readonly node?: string;
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly kind?: 'Pod' | 'VirtualMachineInstance';
+  readonly pool?: string;
+}
+
+function specOf({ state = 'Allocated', node = 'worker-1', ...wish }: Wish): RecordSpec {
+  const { kind = 'Pod', namespace = 'prod', name = 'web-0', pool = 'pool-a' } = wish;
+  const rests = state === 'Cooling' || state === 'Quarantined';
+  return {
+    address: '10.0.2.50',
+    prefix: 24,
+    domain: 'default',
+    pool: { kind: 'SpiderIPPool', name: pool, uid: 'u1' },
+    state,
+    ...(rests ? { until: '2026-11-16T10:00:00Z' } : {}),
+    holder: { kind, namespace, name, interface: 'eth0', attach: 1, node, ...(rests ? {} : { uid: 'pod-uid' }) },
+  };
+}
+
+const record = (spec: RecordSpec, labels: object = {}, metadata: object = {}) => ({
+  apiVersion: 'ipledger.io/v1alpha1',
+  kind: 'IPRecord',
+  metadata: { name: spec.address, ...metadata, labels: { ...recordLabels(spec), ...labels } },
+  spec,
+});
+const tryCreate = (spec: RecordSpec, labels: object = {}, token = agent) =>
+  send(token, 'POST', `${RECORDS}?dryRun=All`, record(spec, labels));
+
+const refusal = (message: string) => ({
+  status: 422,
+  body: { message: expect.stringMatching(new RegExp(`ipledger-agent-records.*denied request: .*${message}`)) },
+});
+
+describe('an agent creates', () => {
+  test.each([
+    { name: 'a record of its own node', wish: {} },
+    { name: 'one of a pool with a long name', wish: { pool: 'p'.repeat(64) } },
+    { name: 'one of a VM', wish: { kind: 'VirtualMachineInstance' as const } },
+  ])('$name', async ({ wish }) => {
+    expect(await tryCreate(specOf(wish))).toMatchObject({ status: 201 });
+  });
+
+  test('a record of its own node with a long name', async () => {
+    expect(await tryCreate(specOf({ node: LONG_NODE }), {}, longAgent)).toMatchObject({ status: 201 });
+  });
+
+  test("no record of another node's", async () => {
+    const message = 'the agent of node worker-1 cannot make a record of node worker-2';
+    expect(await tryCreate(specOf({ node: 'worker-2' }))).toMatchObject(refusal(message));
+    expect(await tryCreate(specOf({ node: '' }))).toMatchObject(refusal('cannot make a record of node'));
+  });
+
+  test.each(['Retained', 'Suspect', 'Cooling', 'Quarantined'] as const)('nothing that is %s', async (state) => {
+    const message = `an agent creates records as Allocated, not as ${state}`;
+    expect(await tryCreate(specOf({ state }))).toMatchObject(refusal(message));
+  });
+
+  test('what the kind refuses is refused before the policy', async () => {
+    const answer = await tryCreate({ ...specOf({}), address: '10.0.2.051' });
+    expect(answer).toMatchObject({ status: 422, body: { reason: 'Invalid', details: { kind: 'IPRecord' } } });
+  });
+});
+
+describe('a label that disagrees with the spec is refused:', () => {
+  const LONG_POOL = 'p'.repeat(64);
+
+  test.each([
+    {
+      name: 'another pool',
+      labels: { [RECORD_LABELS.pool]: 'pool-b' },
+      message: 'ipledger.io/pool must be spec.pool.name',
+    },
+    { name: 'no pool', labels: { [RECORD_LABELS.pool]: undefined }, message: 'ipledger.io/pool must be' },
+    {
+      name: 'another node',
+      labels: { [RECORD_LABELS.node]: 'worker-2' },
+      message: 'ipledger.io/node must be spec.holder.node',
+    },
+    { name: 'no node', labels: { [RECORD_LABELS.node]: undefined }, message: 'ipledger.io/node must be' },
+    {
+      name: 'another state',
+      labels: { [RECORD_LABELS.state]: 'Suspect' },
+      message: 'ipledger.io/state must be spec.state',
+    },
+    { name: 'no state', labels: { [RECORD_LABELS.state]: undefined }, message: 'ipledger.io/state must be' },
+    { name: 'no holder', labels: { [RECORD_LABELS.holder]: undefined }, message: 'ipledger.io/holder must be a hash' },
+    {
+      name: 'a holder that is no hash',
+      labels: { [RECORD_LABELS.holder]: 'web-0' },
+      message: 'ipledger.io/holder must be a hash',
+    },
+  ])('$name', async ({ labels, message }) => {
+    expect(await tryCreate(specOf({}), labels)).toMatchObject(refusal(message));
+  });
+
+  test('a long name that is not there as a hash', async () => {
+    const labels = { [RECORD_LABELS.pool]: 'p'.repeat(63) };
+    expect(await tryCreate(specOf({ pool: LONG_POOL }), labels)).toMatchObject(refusal('ipledger.io/pool must be'));
+    const node = { [RECORD_LABELS.node]: 'worker-1' };
+    const answer = await tryCreate(specOf({ node: LONG_NODE }), node, longAgent);
+    expect(answer).toMatchObject(refusal('ipledger.io/node must be'));
+  });
+
+  test('on an update too', async () => {
+    const before = await stored(specOf({}));
+    const next = record(specOf({}), { [RECORD_LABELS.state]: 'Retained' }, before.metadata);
+    expect(await put(next)).toMatchObject(refusal('ipledger.io/state must be spec.state'));
+  });
+
+  test('no labels at all', async () => {
+    const { metadata, ...rest } = record(specOf({}));
+    const answer = await send(agent, 'POST', `${RECORDS}?dryRun=All`, { ...rest, metadata: { name: metadata.name } });
+    expect(answer).toMatchObject(refusal('the label'));
+  });
+});
+
+/** A record that the admin puts there, and takes away again before the next one or after the test. */
+async function stored(spec: RecordSpec): Promise<{ metadata: object }> {
+  const clear = () => send(server.adminToken, 'DELETE', `${RECORDS}/${spec.address}`);
+  await clear();
+  onTestFinished(async () => void (await clear()));
+  const { body } = await send(server.adminToken, 'POST', RECORDS, record(spec));
+  return body as { metadata: object };
+}
+
+const put = (body: { metadata: { name: string } }, token = agent) =>
+  send(token, 'PUT', `${RECORDS}/${body.metadata.name}?dryRun=All`, body);
+
+async function update(before: Wish, after: Wish, token = agent): Promise<ApiAnswer> {
+  const { metadata } = await stored(specOf(before));
+  return put(record(specOf(after), {}, metadata), token);
+}
+
+async function remove(wish: Wish, token = agent): Promise<ApiAnswer> {
+  const { address } = specOf(wish);
+  await stored(specOf(wish));
+  return send(token, 'DELETE', `${RECORDS}/${address}?dryRun=All`);
+}
+
+const STATES: readonly RecordState[] = ['Allocated', 'Retained', 'Suspect', 'Cooling', 'Quarantined'];
+const pairs = STATES.flatMap((from) => STATES.map((to) => ({ from, to })));
+
+describe('an agent moves the record of its own node', () => {
+  const ALLOWED: Record<RecordState, readonly RecordState[]> = {
+    Allocated: ['Allocated', 'Retained', 'Cooling', 'Quarantined'],
+    Retained: ['Retained', 'Allocated'],
+    Suspect: ['Allocated'],
+    Cooling: [],
+    Quarantined: [],
+  };
+
+  test.each(pairs.map((pair) => ({ ...pair, ok: ALLOWED[pair.from].includes(pair.to) })))(
+    'from $from to $to: $ok',
+    async ({ from, to, ok }) => {
+      const answer = await update({ state: from }, { state: to });
+      const message = `an agent does not move a record from ${from} to ${to}`;
+      expect(answer).toMatchObject(ok ? { status: 200 } : refusal(message));
+    },
+  );
+
+  test('not to another node', async () => {
+    const message = 'the agent of node worker-1 cannot make a record of node worker-2';
+    expect(await update({}, { node: 'worker-2' })).toMatchObject(refusal(message));
+  });
+
+  test('that is Retained not to another holder', async () => {
+    const answer = await update({ state: 'Retained' }, { name: 'web-1' });
+    expect(answer).toMatchObject(refusal('a Retained record is only for its own holder'));
+  });
+});
+
+describe("an agent moves another node's record to its own", () => {
+  const ALLOWED = ['Retained to Allocated', 'Suspect to Allocated'];
+
+  test.each(pairs.map((pair) => ({ ...pair, ok: ALLOWED.includes(`${pair.from} to ${pair.to}`) })))(
+    'from $from to $to: $ok',
+    async ({ from, to, ok }) => {
+      const answer = await update({ state: from, node: 'worker-2' }, { state: to });
+      const isTakeable = from === 'Retained' || from === 'Suspect';
+      const message = isTakeable
+        ? `an agent does not move a record from ${from} to ${to}`
+        : `the record is ${from} on node worker-2, and the agent of node worker-1 cannot change it`;
+      expect(answer).toMatchObject(ok ? { status: 200 } : refusal(message));
+    },
+  );
+
+  test.each([
+    { name: 'Suspect for another holder', from: 'Suspect', taker: { name: 'web-1' }, message: null },
+    {
+      name: 'Retained for another name',
+      from: 'Retained',
+      taker: { name: 'web-1' },
+      message: 'only for its own holder',
+    },
+    {
+      name: 'Retained for another namespace',
+      from: 'Retained',
+      taker: { namespace: 'test' },
+      message: 'only for its own holder',
+    },
+    {
+      name: 'Retained for another kind',
+      from: 'Retained',
+      taker: { kind: 'VirtualMachineInstance' },
+      message: 'only for its own holder',
+    },
+    {
+      name: 'Retained, left on its node',
+      from: 'Retained',
+      taker: { node: 'worker-2' },
+      message: 'cannot make a record of node worker-2',
+    },
+    {
+      name: 'Suspect, left on its node',
+      from: 'Suspect',
+      taker: { node: 'worker-2' },
+      message: 'cannot make a record of node worker-2',
+    },
+  ] as const)('$name', async ({ from, taker, message }) => {
+    const answer = await update({ state: from, node: 'worker-2' }, taker);
+    expect(answer).toMatchObject(message === null ? { status: 200 } : refusal(message));
+  });
+
+  test('that belongs to no node, such as a claim, only where it is given up', async () => {
+    expect(await update({ node: '' }, {})).toMatchObject(refusal('the record is Allocated on node'));
+  });
+});
+
+describe('an agent deletes', () => {
+  test.each(STATES.map((state) => ({ state, ok: state === 'Allocated' || state === 'Suspect' })))(
+    'the record of its own node that is $state: $ok',
+    async ({ state, ok }) => {
+      const message = `a record that is ${state} is not deleted by an agent`;
+      expect(await remove({ state })).toMatchObject(ok ? { status: 200 } : refusal(message));
+    },
+  );
+
+  test.each(STATES)("never another node's record, such as one that is %s", async (state) => {
+    const message = 'the record is of node worker-2, and the agent of node worker-1 cannot delete it';
+    expect(await remove({ state, node: 'worker-2' })).toMatchObject(refusal(message));
+  });
+});
+
+describe('without a node in its token an agent', () => {
+  test.each([
+    { name: 'that is bound to nothing', token: () => plainToken(server, 'ipledger-agent') },
+    { name: 'whose pod is on no node', token: () => podToken(server, 'ipledger-agent') },
+  ])('$name writes nothing', async (row) => {
+    const token = await row.token();
+    const message = 'the token is not bound to a pod on a node';
+    expect(await tryCreate(specOf({}), {}, token)).toMatchObject(refusal(message));
+    expect(await tryCreate(specOf({ node: '' }), {}, token)).toMatchObject(refusal(message));
+    expect(await update({}, {}, token)).toMatchObject(refusal(message));
+    expect(await update({ state: 'Suspect', node: 'worker-2' }, {}, token)).toMatchObject(refusal(message));
+    expect(await remove({}, token)).toMatchObject(refusal(message));
+    expect(await remove({ node: '' }, token)).toMatchObject(refusal(message));
+  });
+});
+
+describe('not bound by the policy is', () => {
+  test.each([
+    { name: 'the controller', token: () => plainToken(server, 'ipledger-controller') },
+    { name: 'the controller in its pod', token: () => podToken(server, 'ipledger-controller', 'worker-9') },
+    { name: 'the admin', token: async () => server.adminToken },
+  ])('$name', async (row) => {
+    const token = await row.token();
+    expect(await tryCreate(specOf({ state: 'Quarantined', node: 'worker-2' }), {}, token)).toMatchObject({
+      status: 201,
+    });
+    expect(await update({ node: 'worker-2' }, { state: 'Suspect', node: 'worker-2' }, token)).toMatchObject({
+      status: 200,
+    });
+    expect(await remove({ state: 'Cooling', node: 'worker-2' }, token)).toMatchObject({ status: 200 });
+  });
+
+  test('an operator, who releases by hand', async () => {
+    const token = await plainToken(server, 'ipledger-ctl');
+    expect(await remove({ state: 'Retained', node: 'worker-2' }, token)).toMatchObject({ status: 200 });
+  });
+});
