@@ -107,7 +107,11 @@ describe('answers', () => {
       { maxAnswerBytes: 1_000_000 },
     );
     const outcome = await made.client.get(THINGS, AT);
-    expect(outcome).toMatchObject({ ok: false, because: 'BadAnswer', message: 'the answer is larger than allowed' });
+    expect(outcome).toMatchObject({
+      ok: false,
+      because: 'BadAnswer',
+      message: expect.stringContaining('larger than allowed'),
+    });
     expect(await made.client.get(THINGS, { name: 'b' })).toMatchObject({ ok: true });
     expect(made.server.sessions.size).toBe(1);
   });

@@ -82,7 +82,8 @@ export class KubeClient implements Disposable {
     const { form: _, pageSize, ...rest } = options;
     const pages = await readAllPages(pageSize ?? 0, async (paging) => {
       const path = collectionPath(resource, query.namespace) + queryString(query, { ...paging, includeObject: 'None' });
-      const page = await this.#caller.call({ ...rest, accept: TABLE, plural: resource.plural, method: 'GET', path });
+      const call = { ...rest, accept: TABLE, compress: true, plural: resource.plural, method: 'GET', path } as const;
+      const page = await this.#caller.call(call);
       return page.ok ? readTablePage(page.object) : page;
     });
     if (!pages.ok) return pages;

@@ -1,11 +1,12 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from 'node:http2';
+import { answerText } from './answer-text.ts';
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
 
 export interface Answer {
   readonly status: number;
   readonly retryAfter: string | undefined;
-  /** Null when it was larger than allowed. */
+  /** Null when it was larger than allowed, or could not be inflated. */
   readonly body: string | null;
 }
 
@@ -73,6 +74,7 @@ function collect<T>(
   const chunks: Buffer[] = [];
   let status = 0;
   let retryAfter: string | undefined;
+  let encoding: string | undefined;
   let size = 0;
   let lastError: Error | undefined;
 
@@ -94,6 +96,7 @@ function collect<T>(
   stream.on('response', (headers) => {
     status = headers[':status'] ?? 0;
     retryAfter = headers['retry-after'];
+    encoding = headers['content-encoding'];
     const granted = grant(status);
     if (granted !== null) settle(granted);
     else stream.on('data', take);
@@ -108,7 +111,10 @@ function collect<T>(
   });
   stream.on('close', () => {
     const isWhole = status !== 0 && stream.readableEnded && stream.rstCode === NGHTTP2_NO_ERROR && !stream.aborted;
-    settle(isWhole ? { status, retryAfter, body: textOf(chunks) } : lostStream(session, stream, lastError));
+    if (!isWhole) return settle(lostStream(session, stream, lastError));
+    const text = answerText(chunks, encoding, maxBytes);
+    if (typeof text === 'string') settle({ status, retryAfter, body: text });
+    else void text.then((body) => settle({ status, retryAfter, body }));
   });
   return promise;
 }
@@ -116,9 +122,4 @@ function collect<T>(
 function lostStream(session: ClientHttp2Session, stream: ClientHttp2Stream, error: Error | undefined): Lost {
   const because = session.destroyed ? 'the connection was lost' : `the stream was reset with code ${stream.rstCode}`;
   return { wasSent: stream.rstCode !== NGHTTP2_REFUSED_STREAM, message: error?.message ?? because };
-}
-
-function textOf(chunks: readonly Buffer[]): string {
-  const [first] = chunks;
-  return first !== undefined && chunks.length === 1 ? first.toString() : Buffer.concat(chunks).toString();
 }

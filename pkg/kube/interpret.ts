@@ -5,7 +5,7 @@ import { readFailure, readSeconds, type Target } from './status.ts';
 /** What a request came to: the JSON of a good answer, or why there is none. */
 export function interpret(result: Answer | Lost, target: Target): Outcome<unknown> {
   if ('wasSent' in result) return failure(result.wasSent ? 'Unknown' : 'Unreachable', result.message);
-  if (result.body === null) return failure('BadAnswer', 'the answer is larger than allowed');
+  if (result.body === null) return failure('BadAnswer', 'the answer is larger than allowed, or broken');
   const parsed = parseJson(result.body);
   if (result.status < 200 || result.status > 299) return refusalOf(result, parsed, target);
   return parsed === undefined

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
 import { KubeClient } from './client.ts';
 import type { Resource } from './resource.ts';
 import { type Script, ScriptedServer, statusBody } from './scripted-server.ts';
@@ -99,6 +100,25 @@ test('a table is columns and cells, page by page if wished', async () => {
         ['b', 'Allocated'],
       ],
     },
+  });
+});
+
+describe('a compressed table', () => {
+  const table = { kind: 'Table', metadata: { resourceVersion: '9' }, columnDefinitions: [], rows: [{ cells: ['a'] }] };
+  const packed = gzipSync(JSON.stringify(table));
+  const bomb = gzipSync(Buffer.alloc(65 << 20, 32));
+
+  test.each([
+    { name: 'whole', body: packed, outcome: { ok: true, object: { rows: [['a']] } } },
+    { name: 'cut', body: packed.subarray(0, 40), outcome: { ok: false, because: 'BadAnswer' } },
+    { name: 'much larger than it looks', body: bomb, outcome: { ok: false, because: 'BadAnswer' } },
+  ])('$name', async ({ body, outcome }) => {
+    await using made = await start(({ stream, headers }) => {
+      expect(headers['accept-encoding']).toBe('gzip');
+      stream.respond({ ':status': 200, 'content-encoding': 'gzip' });
+      stream.end(body);
+    });
+    expect(await made.client.listTable(THINGS)).toMatchObject(outcome);
   });
 });
 

@@ -25,6 +25,13 @@ export interface RecordQuery {
   readonly after?: string;
 }
 
+/** How long a write may take. A ledger in this process needs none; one behind a network stops there, perhaps without knowing. */
+export interface WriteLimits {
+  /** When to give up, on the clock of `performance.now()`. */
+  readonly deadlineMs?: number;
+  readonly signal?: AbortSignal;
+}
+
 /**
  * The ledger of addresses. Every answer is definite: a method either returns what happened or throws an IpamError,
  * and after a throw the write may or may not have happened only where the error's reason is `agent-unavailable`.
@@ -32,13 +39,13 @@ export interface RecordQuery {
  */
 export interface Ledger {
   /** Rule 1: the name decides. Never waits for, and never overwrites, another record. */
-  create(spec: RecordSpec): Promise<CreateOutcome>;
+  create(spec: RecordSpec, limits?: WriteLimits): Promise<CreateOutcome>;
   /** Rule 3: `Retained` by the same kind/namespace/name, `Suspect` by anybody. Any other wish throws `internal` and changes nothing. */
-  takeOver(seen: IpRecord, next: RecordSpec): Promise<UpdateOutcome>;
+  takeOver(seen: IpRecord, next: RecordSpec, limits?: WriteLimits): Promise<UpdateOutcome>;
   /** A change of one's own record, conditional on what was seen. Address and domain never change; throws `internal` otherwise. */
-  amend(seen: IpRecord, next: RecordSpec): Promise<UpdateOutcome>;
+  amend(seen: IpRecord, next: RecordSpec, limits?: WriteLimits): Promise<UpdateOutcome>;
   /** Rule 2: deletes exactly the record that was seen, by uid and resourceVersion. */
-  release(seen: IpRecord): Promise<ReleaseOutcome>;
+  release(seen: IpRecord, limits?: WriteLimits): Promise<ReleaseOutcome>;
   get(name: string): Promise<IpRecord | null>;
   /** All records of one stable holder key (`holderKey`). */
   byHolder(key: string): Promise<IpRecord[]>;

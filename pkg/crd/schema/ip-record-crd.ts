@@ -1,45 +1,17 @@
-import { HOLDER_KINDS, RECORD_STATES } from '#pkg/crd/ip-record.ts';
+import { RECORD_STATES } from '#pkg/crd/ip-record.ts';
 import { customResource } from './custom-resource.ts';
 import { canonicalAddress, DNS_LABEL, DNS_SUBDOMAIN, ROUTE_OF_RECORD } from './network-text.ts';
+import { ASCII, HOLDER } from './record-holder-schema.ts';
 import { integer, listOf, name, object, type Rule, rules, text } from './schema.ts';
 
 const RFC_3339 = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$';
-/** A slash would let two holders share one key (`holderKey`). */
-const NO_SLASH = '^[^/]*$';
 /** 39 characters of a full IPv6 address, a dot, a DNS label. */
 const LONGEST_RECORD_NAME = 39 + 1 + 63;
-const MOST_ATTACHES = 2 ** 31 - 1;
 
 const NEVER_CHANGES = { rule: 'self == oldSelf', message: 'never changes: another address is another record' };
 
-const owner = object({ apiVersion: name(), kind: name(), name: name() }, ['apiVersion', 'kind', 'name'], {
-  description: 'The top controller of the pod.',
-});
-
-const holder = object(
-  {
-    kind: text(32, { enum: HOLDER_KINDS }),
-    namespace: text(253, { pattern: NO_SLASH }),
-    name: name({ pattern: NO_SLASH }),
-    uid: text(128),
-    interface: text(253, { pattern: NO_SLASH }),
-    network: text(253, { description: 'The CNI network name.' }),
-    containerID: text(253),
-    netns: text(1_024),
-    bootID: text(128),
-    attach: integer(1, MOST_ATTACHES, {
-      format: 'int32',
-      description: 'Raised by a re-attach, so that a late release of the attachment before does not hit it.',
-    }),
-    node: text(253, { description: 'Empty for holders that run on no node, such as claims.' }),
-    owner,
-  },
-  ['kind', 'namespace', 'name', 'interface', 'attach', 'node'],
-  { description: 'Who has the address. Kind, namespace, name, interface and family are its stable key.' },
-);
-
 const pool = object(
-  { kind: text(32, { enum: ['SpiderIPPool'] }), name: name({ pattern: DNS_SUBDOMAIN }), uid: text(128) },
+  { kind: text(32, { enum: ['SpiderIPPool'] }), name: name({ pattern: DNS_SUBDOMAIN }), uid: text(128, ASCII) },
   ['kind', 'name', 'uid'],
 );
 
@@ -95,7 +67,7 @@ const spec = object(
     pool,
     state: text(16, { enum: RECORD_STATES }),
     until: text(64, { format: 'date-time', pattern: RFC_3339 }),
-    holder,
+    holder: HOLDER,
     routes: listOf(ROUTE_OF_RECORD),
     cleanGateway: { type: 'boolean' },
   },

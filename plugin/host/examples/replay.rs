@@ -21,8 +21,7 @@ const LONGEST_CASE: Duration = Duration::from_secs(35);
 struct Case {
     env: HashMap<Vec<u8>, Vec<u8>>,
     stdin: Vec<u8>,
-    /// None: there is no agent.
-    answer: Option<Vec<u8>>,
+    answer: Vec<u8>,
 }
 
 #[derive(Default)]
@@ -72,7 +71,7 @@ fn install(ctx: &Ctx, case: Rc<Case>, outcome: Rc<Outcome>) -> rquickjs::Result<
     let read_stdin = move |ctx, limit: f64, _timeout_ms: f64| host::describe_input(ctx, input_of(&asked.stdin, limit));
     host.set("readStdin", Func::from(read_stdin))?;
     let exchange = move |ctx, _path: String, _request: TypedArray<u8>, limit: f64, _timeout_ms: f64| {
-        host::describe_exchange(ctx, exchange_of(case.answer.as_deref(), limit))
+        host::describe_exchange(ctx, exchange_of(&case.answer, limit))
     };
     host.set("exchange", Func::from(exchange))?;
     let spool = |ctx, _: String, _: String, _: String, _: f64| host::describe_spooled(ctx, Spooled::Written);
@@ -94,16 +93,15 @@ fn input_of(stdin: &[u8], limit: f64) -> Input {
     String::from_utf8(stdin.to_vec()).map_or(Input::NotUtf8, Input::Text)
 }
 
-fn exchange_of(answer: Option<&[u8]>, limit: f64) -> Exchange {
+fn exchange_of(answer: &[u8], limit: f64) -> Exchange {
     match answer {
-        None => Exchange::Absent("missing"),
-        Some([]) => Exchange::Dropped,
-        Some(bytes) if bytes.len() as f64 > limit => Exchange::Oversized,
-        Some(bytes) => Exchange::Answer(bytes.to_vec()),
+        [] => Exchange::Dropped,
+        bytes if bytes.len() as f64 > limit => Exchange::Oversized,
+        bytes => Exchange::Answer(bytes.to_vec()),
     }
 }
 
-/// Number of variables, their names and values, stdin, whether there is an agent, its answer.
+/// Number of variables, their names and values, stdin, the answer of the agent.
 fn read_case(input: &mut impl Read) -> Result<Option<Case>> {
     let mut length = [0; 4];
     if input.read(&mut length[..1])? == 0 {
@@ -115,9 +113,8 @@ fn read_case(input: &mut impl Read) -> Result<Option<Case>> {
         env.insert(read_field(input)?, read_field(input)?);
     }
     let stdin = read_field(input)?;
-    let has_agent = !read_field(input)?.is_empty();
     let answer = read_field(input)?;
-    Ok(Some(Case { env, stdin, answer: has_agent.then_some(answer) }))
+    Ok(Some(Case { env, stdin, answer }))
 }
 
 fn read_field(input: &mut impl Read) -> Result<Vec<u8>> {

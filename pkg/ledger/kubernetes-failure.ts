@@ -1,0 +1,59 @@
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { Reason } from '#pkg/errors/reasons.ts';
+import { FAILURES, type Failure, type FailureKind } from '#pkg/kube/outcome.ts';
+
+interface Abandoned {
+  readonly abandoned: string;
+}
+
+const REFUSALS: Partial<Record<FailureKind, { readonly reason: Reason; readonly because: string }>> = {
+  Forbidden: {
+    reason: 'bad-config',
+    because: 'this account is not allowed to; is its role (deploy/rbac.yaml) in place?',
+  },
+  Unauthorized: { reason: 'bad-config', because: 'the API server does not accept the credentials' },
+  NotServed: {
+    reason: 'bad-config',
+    because: 'the API server does not serve the kind IPRecord; are its CRDs (deploy/crds) installed?',
+  },
+  Invalid: { reason: 'internal', because: 'the API server refused it as invalid' },
+};
+
+/** `doing` completes "cannot …". */
+export function toLedgerError(doing: string, { because, message }: Failure): IpamError {
+  const refusal = REFUSALS[because];
+  if (refusal !== undefined) {
+    const details = `the API server says: ${message}`;
+    return new IpamError(refusal.reason, `cannot ${doing}: ${refusal.because}`, { details });
+  }
+  const reason = FAILURES[because].retry ? 'agent-unavailable' : 'internal';
+  return new IpamError(reason, `cannot ${doing}: ${message}`);
+}
+
+/** A refusal is certain: nothing was written, unless a try before it went unanswered. */
+export function toWriteError(verb: string, name: string, failure: Failure & { mayStillLand: boolean }): IpamError {
+  return failure.mayStillLand
+    ? abandonedWrite(verb, name, failure.message)
+    : toLedgerError(`${verb} the record ${name}`, failure);
+}
+
+/** Nobody knows whether it was done, or will be. */
+export function abandonedWrite(verb: string, name: string, because: string): IpamError {
+  const cause: Abandoned = { abandoned: name };
+  return new IpamError(
+    'agent-unavailable',
+    `gave up to ${verb} the record ${name}, and it may still happen: ${because}`,
+    {
+      cause,
+    },
+  );
+}
+
+/** The record whose outcome is unknown after this error; null if nothing was left behind. */
+export function abandonedName(thrown: unknown): string | null {
+  return thrown instanceof IpamError && isAbandoned(thrown.cause) ? thrown.cause.abandoned : null;
+}
+
+function isAbandoned(cause: unknown): cause is Abandoned {
+  return typeof cause === 'object' && cause !== null && 'abandoned' in cause && typeof cause.abandoned === 'string';
+}

@@ -1,0 +1,86 @@
+import type { KubeClient } from '#pkg/kube/client.ts';
+import type { Failure } from '#pkg/kube/outcome.ts';
+import { PoolWatch } from './kubernetes-pool-watch.ts';
+
+export type OnWatchTrouble = (pool: string, failure: Failure) => void;
+
+interface Waiting {
+  readonly wakes: Set<() => void>;
+  readonly watch: PoolWatch;
+}
+
+/**
+ * Who waits for an address of which pool; all who wait for one share one watch. It starts where the pool was last read:
+ * from "now" on it would miss what came back since, and to have everybody look once more, just in case, would make the
+ * waiters of a full pool read it in circles.
+ */
+export class KubernetesFreed implements AsyncDisposable {
+  readonly #client: KubeClient;
+  readonly #onTrouble: OnWatchTrouble;
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #readAt = new Map<string, string>();
+  /** Pools of which something came back after the last read of them began. */
+  readonly #movedOn = new Set<string>();
+  #lastVersion: string | null = null;
+
+  constructor(client: KubeClient, onTrouble: OnWatchTrouble) {
+    this.#client = client;
+    this.#onTrouble = onTrouble;
+  }
+
+  /** Call before the read; the result is called after it with its resourceVersion. */
+  beginRead(pool: string): (resourceVersion: string) => void {
+    this.#movedOn.delete(pool);
+    return (resourceVersion) => void this.#readAt.set(pool, resourceVersion);
+  }
+
+  /** The resourceVersion of a write that was just done: where to start in a pool that was never read. */
+  noteVersion(resourceVersion: string): void {
+    this.#lastVersion = resourceVersion;
+  }
+
+  watch(pool: string, wake: () => void): Disposable {
+    const call = () => wake();
+    const waiting = this.#waiting.get(pool) ?? this.#startWatch(pool);
+    waiting.wakes.add(call);
+    if (this.#movedOn.has(pool)) later(waiting.wakes, call);
+    return { [Symbol.dispose]: () => this.#leave(pool, waiting, call) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ending = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { wakes } of ending) wakes.clear();
+    await Promise.all(ending.map(({ watch }) => watch[Symbol.asyncDispose]()));
+  }
+
+  #startWatch(pool: string): Waiting {
+    const wakes = new Set<() => void>();
+    const watch = new PoolWatch(this.#client, {
+      pool,
+      from: this.#readAt.get(pool) ?? this.#lastVersion,
+      onFreed: () => {
+        if (this.#readAt.has(pool)) this.#movedOn.add(pool);
+        for (const wake of wakes) later(wakes, wake);
+      },
+      onTrouble: (failure) => this.#onTrouble(pool, failure),
+    });
+    const waiting = { wakes, watch };
+    this.#waiting.set(pool, waiting);
+    return waiting;
+  }
+
+  #leave(pool: string, { wakes, watch }: Waiting, call: () => void): void {
+    wakes.delete(call);
+    if (wakes.size > 0 || this.#waiting.get(pool)?.watch !== watch) return;
+    this.#waiting.delete(pool);
+    void watch[Symbol.asyncDispose]();
+  }
+}
+
+/** In a microtask of its own: what a waiter throws is its own affair. */
+function later(wakes: ReadonlySet<() => void>, wake: () => void): void {
+  queueMicrotask(() => {
+    if (wakes.has(wake)) wake();
+  });
+}

@@ -1,0 +1,84 @@
+import { holderKey } from '#pkg/crd/holder-key.ts';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { recordFamily } from '#pkg/crd/record-family.ts';
+import { holderLabel, RECORD_LABELS, toLabelValue } from '#pkg/crd/record-labels.ts';
+import { parseRecordName } from '#pkg/crd/record-name.ts';
+import { Backoff } from '#pkg/kube/backoff.ts';
+import type { CallOptions } from '#pkg/kube/caller.ts';
+import type { KubeClient } from '#pkg/kube/client.ts';
+import type { ListQuery } from '#pkg/kube/list-query.ts';
+import type { ObjectTable } from '#pkg/kube/object-table.ts';
+import { FAILURES, type Outcome } from '#pkg/kube/outcome.ts';
+import { sleep } from '#pkg/kube/timing.ts';
+import { toLedgerError } from './kubernetes-failure.ts';
+import { IP_RECORDS, toRecord } from './kubernetes-record.ts';
+
+const PAUSE = { firstMs: 50, mostMs: 1_000 };
+
+export interface ReadLimits {
+  readonly timeoutMs: number;
+  readonly attemptTimeoutMs: number;
+}
+
+/** Consistent reads, repeated while the API server is away. A label only finds: the spec of what comes back decides. */
+export class RecordReader {
+  readonly #client: KubeClient;
+  readonly #limits: ReadLimits;
+
+  constructor(client: KubeClient, limits: ReadLimits) {
+    this.#client = client;
+    this.#limits = limits;
+  }
+
+  /** Null only where the API server names this very record as missing, or no record can have the name. */
+  async get(name: string): Promise<IpRecord | null> {
+    if (parseRecordName(name) === null) return null;
+    const found = await this.#ask((options) => this.#client.get(IP_RECORDS, { name }, options));
+    if (found.ok) return toRecord(found.object);
+    if (found.because === 'NotFound') return null;
+    throw toLedgerError(`read the record ${name}`, found);
+  }
+
+  async byHolder(key: string): Promise<IpRecord[]> {
+    const records = await this.#find(`${RECORD_LABELS.holder}=${holderLabel(key)}`);
+    return records.filter((record) => holderKey(record.spec.holder, recordFamily(record)) === key);
+  }
+
+  async byNode(node: string): Promise<IpRecord[]> {
+    const label = RECORD_LABELS.node;
+    const records = await this.#find(node === '' ? `!${label}` : `${label}=${toLabelValue(node)}`);
+    return records.filter(({ spec }) => spec.holder.node === node);
+  }
+
+  /** Names and columns of a pool's records, or of all, in one request. */
+  async table(pool: string | undefined): Promise<ObjectTable> {
+    const query: ListQuery = pool === undefined ? {} : { labelSelector: poolSelector(pool) };
+    const listed = await this.#ask((options) => this.#client.listTable(IP_RECORDS, query, options));
+    if (listed.ok) return listed.object;
+    throw toLedgerError(pool === undefined ? 'list the records' : `list the records of pool ${pool}`, listed);
+  }
+
+  async #find(labelSelector: string): Promise<IpRecord[]> {
+    const listed = await this.#ask((options) => this.#client.list(IP_RECORDS, { labelSelector }, options));
+    if (!listed.ok) throw toLedgerError(`list the records with ${labelSelector}`, listed);
+    return listed.object.items.map(toRecord);
+  }
+
+  async #ask<T>(read: (options: CallOptions) => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    const { timing } = this.#client;
+    const { timeoutMs, attemptTimeoutMs } = this.#limits;
+    const deadlineMs = timing.nowMs() + timeoutMs;
+    const backoff = new Backoff(PAUSE, timing.random);
+    for (;;) {
+      const outcome = await read({ timeoutMs: Math.min(attemptTimeoutMs, deadlineMs - timing.nowMs()) });
+      if (outcome.ok || !FAILURES[outcome.because].retry) return outcome;
+      const pauseMs = Math.max(backoff.nextMs(), outcome.retryAfterMs ?? 0);
+      if (timing.nowMs() + pauseMs >= deadlineMs) return outcome;
+      await sleep(timing, pauseMs);
+    }
+  }
+}
+
+export function poolSelector(pool: string): string {
+  return `${RECORD_LABELS.pool}=${toLabelValue(pool)}`;
+}

@@ -1,0 +1,58 @@
+import { decodeRecordSpec } from '#pkg/crd/decode-record.ts';
+import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
+import { recordLabels } from '#pkg/crd/record-labels.ts';
+import { recordName } from '#pkg/crd/record-name.ts';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
+import { parseAddress } from '#pkg/ip/address.ts';
+import type { KubeObject, NewObject, SeenObject } from '#pkg/kube/kube-object.ts';
+import type { Resource } from '#pkg/kube/resource.ts';
+
+export const IP_RECORDS: Resource = {
+  group: 'ipledger.io',
+  version: 'v1alpha1',
+  plural: 'iprecords',
+  kind: 'IPRecord',
+};
+
+export function toNewObject(spec: RecordSpec): NewObject {
+  return { metadata: { name: nameOf(spec), labels: recordLabels(spec) }, spec };
+}
+
+/** What others put into the metadata of a record is not kept: it is ours alone. */
+export function toSeenObject({ name, uid, resourceVersion }: IpRecord, spec: RecordSpec): SeenObject {
+  return { metadata: { name, uid, resourceVersion, labels: recordLabels(spec) }, spec };
+}
+
+/** Believes nothing: the name must be that of the address, whoever answers. */
+export function toRecord({ metadata, spec: value }: KubeObject): IpRecord {
+  const { name, uid, resourceVersion, creationTimestamp } = metadata;
+  const spec = decodeSpec(name, value);
+  if (nameOf(spec) !== name) throw unreadable(name, `its address is ${spec.address} in domain ${spec.domain}`);
+  if (creationTimestamp === undefined) throw unreadable(name, 'it has no creationTimestamp');
+  return { name, uid, resourceVersion, createdAt: creationTimestamp, spec };
+}
+
+/** Null where nobody may act on what cannot be read. */
+export function tryRecord(object: KubeObject): IpRecord | null {
+  try {
+    return toRecord(object);
+  } catch {
+    return null;
+  }
+}
+
+function nameOf(spec: RecordSpec): string {
+  return recordName(parseAddress(spec.address), spec.domain);
+}
+
+function decodeSpec(name: string, value: unknown): RecordSpec {
+  try {
+    return decodeRecordSpec(value);
+  } catch (thrown) {
+    throw unreadable(name, toIpamError(thrown).message, thrown);
+  }
+}
+
+function unreadable(name: string, because: string, cause?: unknown): IpamError {
+  return new IpamError('io-failure', `the record ${name} cannot be read: ${because}`, { cause });
+}

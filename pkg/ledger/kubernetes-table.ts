@@ -1,0 +1,45 @@
+import { RECORD_STATES } from '#pkg/crd/ip-record.ts';
+import { parseRecordName } from '#pkg/crd/record-name.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { quote } from '#pkg/ip/quote.ts';
+import type { ObjectTable } from '#pkg/kube/object-table.ts';
+import type { TakenAddress } from './ledger.ts';
+
+/** The names of a pool's records, or of all, in code-unit order. */
+export function namesIn(table: ObjectTable, pool: string | undefined): string[] {
+  return rowsOf(table, pool)
+    .map(({ name }) => name)
+    .sort();
+}
+
+export function takenIn(table: ObjectTable, pool: string): TakenAddress[] {
+  return rowsOf(table, pool).map(({ name, state: text }) => {
+    const state = RECORD_STATES.find((known) => known === text);
+    const value = parseRecordName(name)?.address.value;
+    if (state === undefined || value === undefined) {
+      throw new IpamError('io-failure', `the record ${quote(name)} has a name or a state that cannot be read`);
+    }
+    return { value, state };
+  });
+}
+
+interface Row {
+  readonly name: string;
+  readonly state: unknown;
+}
+
+/** By the column, which is the spec: the label that the rows were found by may be the hash of another pool's name too. */
+function rowsOf({ columns, rows }: ObjectTable, pool: string | undefined): Row[] {
+  const at = { name: placeOf('Name', columns), pool: placeOf('POOL', columns), state: placeOf('STATE', columns) };
+  return rows
+    .filter((cells) => pool === undefined || cells[at.pool] === pool)
+    .map((cells) => ({ name: String(cells[at.name]), state: cells[at.state] }));
+}
+
+/** The columns are those of the CRD, and somebody may have installed another one. */
+function placeOf(column: string, columns: readonly string[]): number {
+  const place = columns.indexOf(column);
+  if (place < 0)
+    throw new IpamError('bad-config', `the CRD of IPRecord has no column ${column}; is it of this version?`);
+  return place;
+}

@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises';
+import { type ClientHttp2Session, connect } from 'node:http2';
+import { parse } from 'yaml';
+import type { RecordSpec } from '#pkg/crd/ip-record.ts';
+import { recordLabels } from '#pkg/crd/record-labels.ts';
+import type { KubeClient } from '#pkg/kube/client.ts';
+import type { NewObject } from '#pkg/kube/kube-object.ts';
+import type { Resource } from '#pkg/kube/resource.ts';
+import type { ApiServer } from '#test/support/api-server.ts';
+import { buildRecord } from '#test/support/build-record.ts';
+
+export const RECORDS: Resource = { group: 'ipledger.io', version: 'v1alpha1', plural: 'iprecords', kind: 'IPRecord' };
+const CRDS: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+};
+
+export async function installRecords(client: KubeClient): Promise<void> {
+  const file = new URL('../../deploy/crds/ipledger.io_iprecords.yaml', import.meta.url);
+  const made = await client.create(CRDS, parse(await readFile(file, 'utf8')));
+  if (!made.ok) throw new Error(made.message);
+  while (!(await client.list(RECORDS)).ok) await new Promise((resolve) => setTimeout(resolve, 100));
+}
+
+/** A record as a pod of a Deployment has it. */
+export function recordAt(index: number): NewObject {
+  const address = `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`;
+  const hash = index.toString(36).padStart(5, '0');
+  const holder = {
+    kind: 'Pod',
+    namespace: 'production',
+    name: `web-frontend-7d9f8b6c5d-${hash}`,
+    uid: `4f0c1b2e-6a7d-4c3b-9e8f-0000000${hash}`,
+    interface: 'eth0',
+    network: 'macvlan-conf',
+    containerID: hash.repeat(12),
+    attach: 1,
+    node: `worker-${index % 100}`,
+  } as const;
+  const spec: RecordSpec = buildRecord({ address, prefix: 8, holder }).spec;
+  return { metadata: { name: address, labels: recordLabels(spec) }, spec };
+}
+
+/** The baseline: one `node:http2` session and nothing around it. */
+export class BareClient implements Disposable {
+  readonly #session: ClientHttp2Session;
+  readonly #token: string;
+
+  private constructor(session: ClientHttp2Session, token: string) {
+    this.#session = session;
+    this.#token = token;
+  }
+
+  static async open(server: ApiServer): Promise<BareClient> {
+    return new BareClient(connect(server.url, { ca: await readFile(server.caFile) }), server.adminToken);
+  }
+
+  send(method: string, path: string, headers: Readonly<Record<string, string>>, body?: unknown): Promise<Buffer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+    const stream = this.#session.request({
+      ':method': method,
+      ':path': path,
+      authorization: `Bearer ${this.#token}`,
+      ...headers,
+    });
+    const chunks: Buffer[] = [];
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.on('end', () => resolve(Buffer.concat(chunks)));
+    stream.on('error', reject);
+    stream.end(body === undefined ? undefined : JSON.stringify(body));
+    return promise;
+  }
+
+  async createRecord(record: NewObject): Promise<void> {
+    const headers = { accept: 'application/json', 'content-type': 'application/json' };
+    const body = { ...record, apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord' };
+    const answer = JSON.parse(
+      (await this.send('POST', '/apis/ipledger.io/v1alpha1/iprecords', headers, body)).toString(),
+    );
+    if (answer.kind !== 'IPRecord') throw new Error(answer.message);
+  }
+
+  [Symbol.dispose](): void {
+    this.#session.destroy();
+  }
+}

@@ -1,0 +1,122 @@
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PATHS } from '#pkg/agentapi/wire.ts';
+import { startAgent } from '#test/support/agent-process.ts';
+import { builtPath } from '#test/support/built.ts';
+import { addArgs } from '#test/support/memory-agent.ts';
+import { poolYaml } from '#test/support/pool-yaml.ts';
+import { mustRun, runProgram } from '#test/support/run-program.ts';
+import { measureInBlocks, noteNoise } from './blocks.ts';
+import { type Line, ms, printTable } from './report.ts';
+import { Client } from './socket-load.ts';
+import { median, quantile, spread } from './statistics.ts';
+
+const BLOCKS = 7;
+const PER_BLOCK = 60;
+const HOST_LOCAL = '/usr/lib/cni/host-local';
+const POOL = poolYaml('bench', { subnet: '10.0.0.0/8', ips: ['10.0.0.1-10.200.0.0'] });
+
+interface Call {
+  readonly milliseconds: number;
+  readonly peakKb: number;
+}
+
+/** What a runtime waits for: fork, exec, stdin, stdout, wait. Each program is started by the same small native timer. */
+export async function benchPlugin(): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'ipl-bench-'));
+  await using agent = await startAgent({ pools: { 'p.yaml': POOL }, flags: ['--log-level', 'warn'] });
+  try {
+    const native = await builtPath('native/ipledger');
+    const node = await builtPath('node/ipledger');
+    const peaks = new Map<string, number>();
+    const client = new Client(agent.socket, 1);
+    const addFirst = async (containerID: string) =>
+      void (await client.post(PATHS.ip, JSON.stringify(addArgs(containerID))));
+    const ours = (program: string, verb: 'ADD' | 'DEL') => async () => {
+      const env = { ...agent.env, CNI_COMMAND: verb };
+      const before = verb === 'DEL' ? addFirst : undefined;
+      const calls = await timeCalls(directory, program, env, { type: 'ipledger' }, before);
+      peaks.set(program, Math.max(peaks.get(program) ?? 0, ...calls.map((call) => call.peakKb)));
+      return calls.map((call) => call.milliseconds);
+    };
+    const hostLocal = async () => {
+      const dataDir = join(directory, 'host-local');
+      await rm(dataDir, { recursive: true, force: true });
+      const ipam = { type: 'host-local', dataDir, ranges: [[{ subnet: '10.0.0.0/8' }]] };
+      return (await timeCalls(directory, HOST_LOCAL, { CNI_COMMAND: 'ADD' }, ipam)).map((call) => call.milliseconds);
+    };
+    const measured = await measureInBlocks(
+      {
+        '/bin/true': async () => (await timeCalls(directory, '/bin/true', {}, {})).map((call) => call.milliseconds),
+        'host-local ADD': hostLocal,
+        'native ADD': ours(native, 'ADD'),
+        'native DEL': ours(native, 'DEL'),
+        'Node form ADD': ours(node, 'ADD'),
+        'Node form DEL': ours(node, 'DEL'),
+      },
+      BLOCKS,
+    );
+    const p50s = (blocks: readonly number[][]) => blocks.map((block) => median(block));
+    const baseline = p50s(measured.values['host-local ADD']);
+    const lines = Object.entries(measured.values).map(([what, blocks]): Line => {
+      const ratios = p50s(blocks).map((value, at) => value / (baseline[at] ?? Number.NaN));
+      const limited = what === 'native ADD' ? { limit: 'at most 0.70 ×', isMet: median(ratios) <= 0.7 } : {};
+      return {
+        what,
+        value: `p50 ${ms(median(p50s(blocks)))}, p99 ${ms(quantile(blocks.flat(), 0.99))}`,
+        against: `${median(ratios).toFixed(2)} × host-local ± ${(spread(ratios) * 100).toFixed(0)} %`,
+        ...limited,
+      };
+    });
+    client.close();
+    const bytes = (await stat(native)).size;
+    const peakMb = (peaks.get(native) ?? Number.NaN) / 1024;
+    printTable(`One plugin call (${noteNoise(measured)})`, [
+      ...lines,
+      { what: 'native, size', value: `${(bytes / 1e6).toFixed(2)} MB`, limit: 'under 3 MB', isMet: bytes < 3e6 },
+      { what: 'native, peak RSS', value: `${peakMb.toFixed(1)} MB`, limit: 'under 8 MB', isMet: peakMb < 8 },
+    ]);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function timeCalls(
+  directory: string,
+  program: string,
+  env: Readonly<Record<string, string>>,
+  ipam: object,
+  before?: (containerID: string) => Promise<void>,
+): Promise<Call[]> {
+  const stdin = join(directory, 'stdin.json');
+  await writeFile(stdin, JSON.stringify({ cniVersion: '1.0.0', name: 'bench', type: 'bench', ipam }));
+  const calls: Call[] = [];
+  const timer = await findTimer();
+  for (let at = 0; at < PER_BLOCK; at += 1) {
+    serial += 1;
+    await before?.(`c${serial}`);
+    const variables = {
+      CNI_CONTAINERID: `c${serial}`,
+      CNI_NETNS: '/proc/self/ns/net',
+      CNI_IFNAME: 'eth0',
+      CNI_PATH: '/usr/lib/cni',
+    };
+    const { code, stdout, stderr } = await runProgram(timer, ['1', stdin, program], { env: { ...variables, ...env } });
+    const [nanoseconds = 0, peakKb = 0, exitCode = 1] = stdout.trim().split(' ').map(Number);
+    if (code !== 0 || exitCode !== 0) throw new Error(`${program} ended with ${exitCode}: ${stderr}`);
+    calls.push({ milliseconds: nanoseconds / 1e6, peakKb });
+  }
+  return calls;
+}
+
+let serial = 0;
+let timer: Promise<string> | undefined;
+
+/** Built beside the plugin, from the same crate. */
+function findTimer(): Promise<string> {
+  timer ??= mustRun('hack/build-plugin', '--example', 'time-calls').then(
+    (output) => output.trim().split('\n').at(-1) ?? '',
+  );
+  return timer;
+}
