@@ -1,4 +1,5 @@
 import type { KubeClient } from '#pkg/kube/client.ts';
+import type { ObjectTable } from '#pkg/kube/object-table.ts';
 import type { Failure } from '#pkg/kube/outcome.ts';
 import { PoolWatch } from './kubernetes-pool-watch.ts';
 
@@ -28,10 +29,17 @@ export class KubernetesFreed implements AsyncDisposable {
     this.#onTrouble = onTrouble;
   }
 
-  /** Call before the read; the result is called after it with its resourceVersion. */
-  beginRead(pool: string): (resourceVersion: string) => void {
-    this.#movedOn.delete(pool);
-    return (resourceVersion) => void this.#readAt.set(pool, resourceVersion);
+  /** Reads a pool, and remembers where it was read. */
+  async read(pool: string, readTable: () => Promise<ObjectTable>): Promise<ObjectTable> {
+    const hadMovedOn = this.#movedOn.delete(pool);
+    try {
+      const table = await readTable();
+      this.#readAt.set(pool, table.resourceVersion);
+      return table;
+    } catch (thrown) {
+      if (hadMovedOn) this.#movedOn.add(pool);
+      throw thrown;
+    }
   }
 
   /** The resourceVersion of a write that was just done: where to start in a pool that was never read. */

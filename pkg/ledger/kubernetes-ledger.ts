@@ -95,9 +95,7 @@ class KubernetesLedger implements Ledger {
 
   async takenOf(pool: string): Promise<TakenAddress[]> {
     this.#open();
-    const endRead = this.#freed.beginRead(pool);
-    const table = await this.#reader.table(pool);
-    endRead(table.resourceVersion);
+    const table = await this.#freed.read(pool, () => this.#reader.table(pool));
     return takenIn(table, pool);
   }
 

@@ -1,7 +1,7 @@
 import { RECORD_LABELS } from '#pkg/crd/record-labels.ts';
 import { Backoff } from '#pkg/kube/backoff.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
-import type { Failure } from '#pkg/kube/outcome.ts';
+import { type Failure, failure } from '#pkg/kube/outcome.ts';
 import { sleep } from '#pkg/kube/timing.ts';
 import type { WatchItem } from '#pkg/kube/watch-item.ts';
 import { readWatch } from '#pkg/kube/watch-stream.ts';
@@ -20,6 +20,7 @@ const PAUSE = { firstMs: 100, mostMs: 10_000 };
 const WATCH_SECONDS = 300;
 const LIMITS = { maxLineBytes: 1 << 20, mostMs: (WATCH_SECONDS + 30) * 1_000 };
 const GRANT_TIMEOUT_MS = 30_000;
+const SOUND_AFTER_MS = 1_000;
 /** Selects nothing: a list of it costs one read of one key, and says how far the API server is. */
 const NOTHING = { fieldSelector: 'metadata.name=none' };
 
@@ -51,11 +52,11 @@ export class PoolWatch implements AsyncDisposable {
   async #run(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      const failure = this.#from === null ? await this.#begin() : await this.#follow(this.#from);
-      if (failure === null || signal.aborted) continue;
+      const trouble = this.#from === null ? await this.#begin() : await this.#follow(this.#from);
+      if (trouble === null || signal.aborted) continue;
       this.#from = null;
-      this.#options.onTrouble(failure);
-      await sleep(this.#client.timing, Math.max(this.#backoff.nextMs(), failure.retryAfterMs ?? 0), signal);
+      this.#options.onTrouble(trouble);
+      await sleep(this.#client.timing, Math.max(this.#backoff.nextMs(), trouble.retryAfterMs ?? 0), signal);
     }
   }
 
@@ -69,17 +70,21 @@ export class PoolWatch implements AsyncDisposable {
   }
 
   async #follow(resourceVersion: string): Promise<Failure | null> {
+    const { timing } = this.#client;
     const { signal } = this.#stop;
     const query = { labelSelector: poolSelector(this.#options.pool) };
     const start = { resourceVersion, timeoutSeconds: WATCH_SECONDS };
     const options = { form: 'metadata', signal, timeoutMs: GRANT_TIMEOUT_MS } as const;
     const opened = await this.#client.openWatch(IP_RECORDS, query, start, options);
     if (!('stream' in opened)) return opened;
-    return readWatch(opened.stream, LIMITS, (item) => this.#take(item), signal);
+    const startedAtMs = timing.nowMs();
+    const ended = await readWatch(opened.stream, LIMITS, (item) => this.#take(item), signal);
+    const wasSound = timing.nowMs() - startedAtMs > SOUND_AFTER_MS;
+    if (wasSound) this.#backoff.reset();
+    return ended ?? (wasSound ? null : failure('Unknown', 'the watch ended at once'));
   }
 
   #take(item: WatchItem): void {
-    this.#backoff.reset();
     this.#from = item.type === 'BOOKMARK' ? item.resourceVersion : item.object.metadata.resourceVersion;
     if (isFreeing(item)) this.#options.onFreed();
   }

@@ -1,0 +1,58 @@
+import type { Address } from '#pkg/ip/address.ts';
+import { toAddressBytes } from './address-bytes.ts';
+import { assemble, PACKET_TYPE_AT, type Step } from './bpf-program.ts';
+
+const OTHER_HOST = 3;
+const END: readonly Step[] = [{ label: 'drop' }, { give: 'nothing' }, { label: 'take' }, { give: 'whole-frame' }];
+
+/**
+ * The kernel takes the tag of an unknown VLAN off before it hands a frame to us, and leaves only "for another host":
+ * without this test a host of another VLAN would look like one on our link.
+ */
+const FOR_THIS_HOST: readonly Step[] = [
+  { load: 'word', at: PACKET_TYPE_AT },
+  { test: 'at-least', value: OTHER_HOST, then: 'drop' },
+];
+
+/** Sent by the address, sent by the gateway, or a probe (sent by nobody) for the address. */
+export function arpFilter(address: Address, gateway: Address | null): Buffer {
+  return assemble([
+    ...FOR_THIS_HOST,
+    { load: 'word', at: 14 },
+    { test: 'equals', value: 0x0001_0800, otherwise: 'drop' },
+    { load: 'half', at: 18 },
+    { test: 'equals', value: 0x0604, otherwise: 'drop' },
+    { load: 'word', at: 28 },
+    { test: 'equals', value: Number(address.value), then: 'take' },
+    ...(gateway === null ? [] : [{ test: 'equals', value: Number(gateway.value), then: 'take' } as const]),
+    { test: 'equals', value: 0, otherwise: 'drop' },
+    { load: 'word', at: 38 },
+    { test: 'equals', value: Number(address.value), then: 'take' },
+    ...END,
+  ]);
+}
+
+/** Solicitations and advertisements whose target is the address or the gateway. */
+export function ndpFilter(address: Address, gateway: Address | null): Buffer {
+  return assemble([
+    ...FOR_THIS_HOST,
+    { load: 'half', at: 20 },
+    { test: 'equals', value: 0x3aff, otherwise: 'drop' },
+    { load: 'byte', at: 54 },
+    { test: 'equals', value: 135, then: 'target' },
+    { test: 'equals', value: 136, otherwise: 'drop' },
+    { label: 'target' },
+    ...targetIs(address, gateway === null ? 'drop' : 'gateway'),
+    { label: 'gateway' },
+    ...(gateway === null ? [] : targetIs(gateway, 'drop')),
+    ...END,
+  ]);
+}
+
+function targetIs(address: Address, otherwise: string): Step[] {
+  const bytes = toAddressBytes(address);
+  return [0, 4, 8, 12].flatMap((at): Step[] => [
+    { load: 'word', at: 62 + at },
+    { test: 'equals', value: bytes.readUInt32BE(at), otherwise, ...(at === 12 ? { then: 'take' } : {}) },
+  ]);
+}

@@ -1,0 +1,57 @@
+import type { Dialect } from './dialect.ts';
+import { Exchange, type ExchangePlan, type Outcome, type Question } from './exchange.ts';
+import { receiveFrame, sendFrame } from './libc.ts';
+
+const SEND_RETRIES = 3;
+/** More than the buffer of a socket holds, so that a drain reads all that came before it. */
+const MOST_FRAMES = 1024;
+
+/** Nobody keeps a frame, so all conversations of the process share the place for it. */
+const frame = Buffer.alloc(2048);
+
+/** An exchange on one bound socket. */
+export class Conversation {
+  readonly #socket: number;
+  readonly #dialect: Dialect;
+  readonly #exchange: Exchange;
+  #failures = 0;
+
+  constructor(socket: number, dialect: Dialect, plan: ExchangePlan) {
+    this.#socket = socket;
+    this.#dialect = dialect;
+    this.#exchange = new Exchange(plan);
+  }
+
+  /** To be called again and again. Hears first, so that silence is never said over an answer that is already here. */
+  step(nowMs: number): Outcome | null {
+    this.#hear();
+    const outcome = this.#exchange.outcome(nowMs);
+    if (outcome !== null) return outcome;
+    const question = this.#exchange.due(nowMs);
+    if (question !== null && this.#ask(question)) this.#exchange.asked(question, nowMs);
+    return null;
+  }
+
+  #hear(): void {
+    for (let count = 0; count < MOST_FRAMES; count += 1) {
+      const length = receiveFrame(this.#socket, frame);
+      if (length === null) return;
+      const sighting = this.#dialect.read(frame.subarray(0, length));
+      if (sighting !== null) this.#exchange.see(sighting);
+    }
+  }
+
+  /** False where sending failed and is to be tried again. */
+  #ask(question: Question): boolean {
+    const { probe, gatewayRequest } = this.#dialect;
+    try {
+      sendFrame(this.#socket, question === 'gateway' ? (gatewayRequest ?? probe) : probe);
+      this.#failures = 0;
+      return true;
+    } catch (thrown) {
+      this.#failures += 1;
+      if (this.#failures > SEND_RETRIES) throw thrown;
+      return false;
+    }
+  }
+}

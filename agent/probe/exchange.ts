@@ -1,0 +1,56 @@
+import { Asking } from './asking.ts';
+import type { Sighting } from './dialect.ts';
+
+const GATEWAY_TRIES = 3;
+const GATEWAY_TRY_MS = 100;
+
+export type Question = 'address' | 'gateway';
+
+export type Outcome =
+  | { readonly kind: 'free' }
+  | { readonly kind: 'conflict'; readonly mac: string }
+  | { readonly kind: 'gateway-unreachable' };
+
+export interface ExchangePlan {
+  readonly detectConflict: boolean;
+  readonly detectGateway: boolean;
+  readonly windowMs: number;
+  readonly count: number;
+}
+
+/** Who was asked when, who answered, and what that means. Knows neither clock nor socket. */
+export class Exchange {
+  readonly #address: Asking | null;
+  readonly #gateway: Asking | null;
+  #conflict: string | null = null;
+  #isGatewaySeen = false;
+
+  constructor({ detectConflict, detectGateway, windowMs, count }: ExchangePlan) {
+    this.#address = detectConflict ? new Asking(count, windowMs / count) : null;
+    this.#gateway = detectGateway ? new Asking(GATEWAY_TRIES, GATEWAY_TRY_MS) : null;
+  }
+
+  due(nowMs: number): Question | null {
+    if (this.#address?.isDue(nowMs)) return 'address';
+    // This question names the address as its sender, and peers believe it: everybody must have had a chance to object.
+    if (this.#address !== null && !this.#address.isNearlyOver(nowMs)) return null;
+    return !this.#isGatewaySeen && this.#gateway?.isDue(nowMs) ? 'gateway' : null;
+  }
+
+  asked(question: Question, nowMs: number): void {
+    (question === 'address' ? this.#address : this.#gateway)?.asked(nowMs);
+  }
+
+  see({ of, mac }: Sighting): void {
+    if (of === 'gateway') this.#isGatewaySeen = true;
+    else this.#conflict ??= mac;
+  }
+
+  /** Null while it is open. Silence is an answer only if everything that came before `nowMs` was shown to `see`. */
+  outcome(nowMs: number): Outcome | null {
+    if (this.#address !== null && this.#conflict !== null) return { kind: 'conflict', mac: this.#conflict };
+    if (this.#address?.isOver(nowMs) === false) return null;
+    if (this.#gateway === null || this.#isGatewaySeen) return { kind: 'free' };
+    return this.#gateway.isOver(nowMs) ? { kind: 'gateway-unreachable' } : null;
+  }
+}

@@ -1,0 +1,62 @@
+import { linkControl, linkControlOffThread } from './libc.ts';
+
+const SIOCGIFFLAGS = 0x8913;
+const SIOCSIFFLAGS = 0x8914;
+const SIOCGIFHWADDR = 0x8927;
+const SIOCGIFINDEX = 0x8933;
+const REQUEST_LENGTH = 40;
+const NAME_LENGTH = 16;
+const VALUE_AT = NAME_LENGTH;
+const ETHERNET = 1;
+const UP = 0x1;
+const RUNNING = 0x40;
+const NOARP = 0x80;
+
+export interface Link {
+  readonly index: number;
+  readonly mac: Buffer;
+  /** Whether its hosts find each other by ARP or NDP at all. */
+  readonly hasNeighbours: boolean;
+}
+
+/** By a socket of the link's namespace, from whichever namespace this thread is in. Null where there is no such link. */
+export async function findLink(socket: number, name: string): Promise<Link | null> {
+  const request = requestFor(name);
+  // Off this thread: for a name it does not know the kernel runs modprobe first.
+  if (!(await linkControlOffThread(socket, SIOCGIFINDEX, request))) return null;
+  const index = request.readInt32LE(VALUE_AT);
+  const hardware = ask(socket, SIOCGIFHWADDR, name);
+  const isEthernet = hardware.readUInt16LE(VALUE_AT) === ETHERNET;
+  const mac = Buffer.from(hardware.subarray(VALUE_AT + 2, VALUE_AT + 8));
+  return { index, mac, hasNeighbours: isEthernet && (readFlags(socket, name) & NOARP) === 0 };
+}
+
+export async function setLinkUp(socket: number, name: string): Promise<void> {
+  const flags = readFlags(socket, name);
+  if ((flags & UP) !== 0) return;
+  const request = requestFor(name);
+  request.writeUInt16LE(flags | UP, VALUE_AT);
+  if (!(await linkControlOffThread(socket, SIOCSIFFLAGS, request))) linkControl(socket, SIOCSIFFLAGS, request);
+}
+
+/** Not merely up: before it runs, the kernel drops what is sent and calls that a success. */
+export function isLinkRunning(socket: number, name: string): boolean {
+  return (readFlags(socket, name) & (UP | RUNNING)) === (UP | RUNNING);
+}
+
+function readFlags(socket: number, name: string): number {
+  return ask(socket, SIOCGIFFLAGS, name).readUInt16LE(VALUE_AT);
+}
+
+function ask(socket: number, request: number, name: string): Buffer {
+  const answer = requestFor(name);
+  linkControl(socket, request, answer);
+  return answer;
+}
+
+function requestFor(name: string): Buffer {
+  const request = Buffer.alloc(REQUEST_LENGTH);
+  if (Buffer.byteLength(name) >= NAME_LENGTH) throw new Error(`${name} is too long for the name of an interface`);
+  request.write(name);
+  return request;
+}

@@ -1,0 +1,37 @@
+import { ndpFilter } from './bpf-filter.ts';
+import type { Dialect, Questions, Sighting } from './dialect.ts';
+import { ETHER_TYPE } from './ethernet-frame.ts';
+import { ALL_NODES, multicastMac, solicitedNode } from './ipv6-multicast.ts';
+import { formatMac } from './mac-address.ts';
+import { buildNdpAnnouncement, buildNdpProbe, buildNdpSolicitation, parseNdp } from './ndp-frame.ts';
+
+/** `nonce` is 6 random bytes. */
+export function ndpDialect({ mac, address, gateway }: Questions, nonce: Buffer): Dialect {
+  const ownMac = formatMac(mac);
+  return {
+    etherType: ETHER_TYPE.ipv6,
+    // All nodes too: while IPv6 is off on the link, as before some main plugins run, the kernel has not joined it.
+    groups: [multicastMac(ALL_NODES), multicastMac(solicitedNode(address))],
+    filter: ndpFilter(address, gateway),
+    probe: buildNdpProbe(mac, address, nonce),
+    gatewayRequest: gateway === null ? null : buildNdpSolicitation(mac, address, gateway),
+    announcement: buildNdpAnnouncement(mac, address),
+    read: (frame) => readNdp(frame, ownMac, nonce, address.value, gateway?.value),
+  };
+}
+
+/** RFC 4862, 5.4.3 and 5.4.4. A solicitation that has a source only looks for the address. */
+function readNdp(
+  frame: Buffer,
+  ownMac: string,
+  ownNonce: Buffer,
+  address: bigint,
+  gateway: bigint | undefined,
+): Sighting | null {
+  const message = parseNdp(frame);
+  if (message === null || message.mac === ownMac) return null;
+  const { isAdvertisement, source, target, mac, nonce } = message;
+  const isForeignProbe = !isAdvertisement && source.value === 0n && !(nonce?.equals(ownNonce) ?? false);
+  if (target.value === address) return isAdvertisement || isForeignProbe ? { of: 'address', mac } : null;
+  return isAdvertisement && target.value === gateway ? { of: 'gateway', mac } : null;
+}

@@ -1,0 +1,38 @@
+import { closeSync, constants, fstatSync, openSync, statSync } from 'node:fs';
+import { isNetns } from './libc.ts';
+import { refuseNetnsPath } from './netns-path.ts';
+import { ProbeFailure } from './probe-failure.ts';
+
+export interface NetnsFile extends Disposable {
+  readonly fd: number;
+  /** Whether its path still leads to this namespace; to be asked while something keeps the namespace alive. */
+  readonly isInPlace: () => boolean;
+}
+
+export function openNetnsFile(path: string, directories: readonly string[]): NetnsFile {
+  const refusal = refuseNetnsPath(path, directories);
+  if (refusal !== null) throw new ProbeFailure(`network namespace ${path} ${refusal}`);
+  const fd = open(path);
+  const { dev, ino } = fstatSync(fd);
+  const close = () => closeSync(fd);
+  if (!isNetns(fd)) {
+    close();
+    throw new ProbeFailure(`${path} is not a network namespace`);
+  }
+  const isInPlace = () => {
+    const now = statSync(path, { throwIfNoEntry: false });
+    return now?.dev === dev && now.ino === ino;
+  };
+  return { fd, isInPlace, [Symbol.dispose]: close };
+}
+
+function open(path: string): number {
+  try {
+    // Not blocking: a pipe in its place must not stop the agent.
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'does not exist' : `cannot be opened (${code})`;
+    throw new ProbeFailure(`network namespace ${path} ${why}`, { cause });
+  }
+}

@@ -1,0 +1,28 @@
+import type { Address } from '#pkg/ip/address.ts';
+
+/** One address of one interface, as this node is about to hand it out. */
+export interface AnnounceTarget {
+  readonly netns: string;
+  readonly interface: string;
+  readonly address: Address;
+}
+
+export interface ProbeTarget extends AnnounceTarget {
+  readonly gateway: Address | null;
+  readonly detectConflict: boolean;
+  /** Without effect where there is no gateway. */
+  readonly detectGateway: boolean;
+  readonly windowMs: number;
+  /** How many probes go out within the window. */
+  readonly count: number;
+}
+
+export type ProbeVerdict =
+  | { readonly kind: 'free' }
+  /** Another host answers for the address, or probes for it. */
+  | { readonly kind: 'conflict'; readonly mac: string }
+  | { readonly kind: 'gateway-unreachable' }
+  /** There is nothing to probe on: no such link yet, or one without neighbours. */
+  | { readonly kind: 'skipped'; readonly why: string }
+  /** The probe could not be carried out: nothing is known about the address. */
+  | { readonly kind: 'failed'; readonly why: string };

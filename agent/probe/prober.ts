@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import type { Address } from '#pkg/ip/address.ts';
+import { arpDialect } from './arp-dialect.ts';
+import { Conversation } from './conversation.ts';
+import type { Dialect, Questions } from './dialect.ts';
+import { attachFilter, bindPacketSocket, joinGroup, sendFrame } from './libc.ts';
+import { findLink, isLinkRunning, setLinkUp } from './link.ts';
+import { ndpDialect } from './ndp-dialect.ts';
+import { NETNS_DIRECTORIES } from './netns-path.ts';
+import { ProbeFailure } from './probe-failure.ts';
+import type { AnnounceTarget, ProbeTarget, ProbeVerdict } from './probe-target.ts';
+import { SocketOpener } from './socket-opener.ts';
+import { SystemCallError } from './system-call-error.ts';
+import { Ticker } from './ticker.ts';
+
+const TICK_MS = 3;
+const CARRIER_WAIT_MS = 1_000;
+const NONCE_LENGTH = 6;
+
+export interface ProberOptions {
+  /** Whose direct children may be namespaces, besides /proc/<pid>/ns/net. */
+  readonly netnsDirectories?: readonly string[];
+  readonly onAnnounceFailure?: (target: AnnounceTarget, why: string) => void;
+}
+
+/** Asks on a pod's own link who else uses an address. To be made at boot, before anything enters a namespace. */
+export class Prober implements Disposable {
+  readonly #ticker = new Ticker(TICK_MS);
+  readonly #sockets: SocketOpener;
+  readonly #onAnnounceFailure: (target: AnnounceTarget, why: string) => void;
+  #isDisposed = false;
+
+  constructor({ netnsDirectories = NETNS_DIRECTORIES, onAnnounceFailure = () => {} }: ProberOptions = {}) {
+    this.#sockets = new SocketOpener(netnsDirectories, this.#ticker);
+    this.#onAnnounceFailure = onAnnounceFailure;
+  }
+
+  /** Never rejects for a reason that lies outside this process. An aborted probe has failed. */
+  async probe(target: ProbeTarget, signal?: AbortSignal): Promise<ProbeVerdict> {
+    try {
+      return await this.#probe(target, () => this.#throwIfOver(signal));
+    } catch (thrown) {
+      return { kind: 'failed', why: whyOf(thrown, target) };
+    }
+  }
+
+  /** Tells the link who has the address now. Returns at once; the work is done in a later turn of the event loop. */
+  announce(target: AnnounceTarget): void {
+    this.#announce(target).catch((thrown: unknown) => {
+      this.#onAnnounceFailure(target, thrown instanceof Error ? whyOf(thrown, target) : String(thrown));
+    });
+  }
+
+  /** Open probes fail at their next tick. */
+  [Symbol.dispose](): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    this.#sockets[Symbol.dispose]();
+  }
+
+  async #probe(target: ProbeTarget, throwIfOver: () => void): Promise<ProbeVerdict> {
+    const { netns, interface: name, detectConflict } = target;
+    const gateway = gatewayOf(target);
+    if (!detectConflict && gateway === null) return { kind: 'skipped', why: 'there is nothing to ask' };
+    throwIfOver();
+    using socket = await this.#sockets.open(netns);
+    const link = await findLink(socket.fd, name);
+    if (link === null) return { kind: 'skipped', why: `${netns} has no interface ${name} yet` };
+    if (!link.hasNeighbours) return { kind: 'skipped', why: `${name} is a link without ARP and NDP` };
+    await this.#waitUntilRunning(socket.fd, name, throwIfOver);
+
+    const dialect = dialectOf({ mac: link.mac, address: target.address, gateway });
+    attachFilter(socket.fd, dialect.filter);
+    for (const group of dialect.groups) await joinGroup(socket.fd, link.index, group);
+    bindPacketSocket(socket.fd, dialect.etherType, link.index);
+    const conversation = new Conversation(socket.fd, dialect, { ...target, detectGateway: gateway !== null });
+    const outcome = await this.#ticker.until((nowMs) => {
+      throwIfOver();
+      return conversation.step(nowMs);
+    });
+    if (outcome.kind === 'conflict') return outcome;
+    // Silence says something only if there was somebody who could have been heard.
+    if (!isLinkRunning(socket.fd, name)) throw new ProbeFailure(`${name} went down during the probe`);
+    if (!socket.isNetnsInPlace()) throw new ProbeFailure(`network namespace ${netns} went away during the probe`);
+    return outcome;
+  }
+
+  async #waitUntilRunning(socket: number, name: string, throwIfOver: () => void): Promise<void> {
+    await setLinkUp(socket, name);
+    const giveUpAtMs = performance.now() + CARRIER_WAIT_MS;
+    await this.#ticker.until((nowMs) => {
+      throwIfOver();
+      if (isLinkRunning(socket, name)) return true;
+      if (nowMs < giveUpAtMs) return null;
+      throw new ProbeFailure(`${name} is up but has no carrier`);
+    });
+  }
+
+  async #announce({ netns, interface: name, address }: AnnounceTarget): Promise<void> {
+    using socket = await this.#sockets.open(netns);
+    const link = await findLink(socket.fd, name);
+    if (link === null) throw new ProbeFailure(`${netns} has no interface ${name}`);
+    if (!link.hasNeighbours) return;
+    if (!isLinkRunning(socket.fd, name)) throw new ProbeFailure(`${name} is down`);
+    bindPacketSocket(socket.fd, 0, link.index);
+    sendFrame(socket.fd, dialectOf({ mac: link.mac, address, gateway: null }).announcement);
+  }
+
+  #throwIfOver(signal: AbortSignal | undefined): void {
+    if (signal?.aborted) throw new ProbeFailure('the caller gave up');
+    if (this.#isDisposed) throw new ProbeFailure('the agent stops');
+  }
+}
+
+function gatewayOf({ address, gateway, detectGateway }: ProbeTarget): Address | null {
+  if (!detectGateway || gateway === null) return null;
+  if (gateway.family !== address.family) throw new ProbeFailure('the gateway is of another family than the address');
+  if (gateway.value === address.value) throw new ProbeFailure('the gateway is the address itself');
+  return gateway;
+}
+
+function dialectOf(questions: Questions): Dialect {
+  return questions.address.family === 4 ? arpDialect(questions) : ndpDialect(questions, randomBytes(NONCE_LENGTH));
+}
+
+function whyOf(thrown: unknown, target: AnnounceTarget): string {
+  if (thrown instanceof ProbeFailure) return thrown.message;
+  if (thrown instanceof SystemCallError) return `${target.interface}: ${thrown.message}`;
+  throw thrown;
+}

