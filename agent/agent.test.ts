@@ -13,7 +13,8 @@ import { buildPool } from '#test/support/build-pool.ts';
 import { addArgs, delArgs, type MemoryAgent, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
 import { drainSpool } from './release/drain-spool.ts';
 
-const V4 = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.12'], gateway: '10.0.0.1', isDefault: true });
+const V4_TEXT = { name: 'v4', ips: ['10.0.0.10-10.0.0.12'], gateway: '10.0.0.1', isDefault: true };
+const V4 = buildPool(V4_TEXT);
 const V6 = buildPool({ name: 'v6', subnet: 'fd00::/64', isDefault: true });
 const silent = pino({ level: 'silent' });
 
@@ -319,8 +320,14 @@ test.each([
 test('an operator releases exactly the record that was shown', async () => {
   await using made = await startMemoryAgent([V4]);
   await addressesOf(made, 'c1', { requestedIPs: ['10.0.0.10'] });
-  const [record] = await allRecords(made.ledger);
-  const shown = { name: '10.0.0.10', uid: record?.uid ?? '', resourceVersion: record?.resourceVersion ?? '' };
+  await sleep(2);
+  const { records, asOfMs } = await made.agent.inspector.who('10.0.0.10', undefined);
+  const shown = {
+    name: '10.0.0.10',
+    uid: records[0]?.uid ?? '',
+    resourceVersion: records[0]?.resourceVersion ?? '',
+    asOfMs,
+  };
   expect(await made.agent.release({ ...shown, resourceVersion: '999' })).toEqual({
     released: false,
     because: 'changed',
@@ -328,6 +335,76 @@ test('an operator releases exactly the record that was shown', async () => {
   expect(await made.agent.release({ ...shown, name: '10.0.0.11' })).toEqual({ released: false, because: 'gone' });
   expect(await made.agent.release(shown)).toEqual({ released: true });
   expect(await allRecords(made.ledger)).toEqual([]);
+});
+
+test('rule 8: the release of an operator does not hit a container that was answered since it was shown', async () => {
+  await using made = await startMemoryAgent([V4]);
+  await addressesOf(made, 'c1', { requestedIPs: ['10.0.0.10'] });
+  await sleep(2);
+  const { records, asOfMs } = await made.agent.inspector.who('10.0.0.10', undefined);
+  await addressesOf(made, 'c1');
+  const shown = {
+    name: '10.0.0.10',
+    uid: records[0]?.uid ?? '',
+    resourceVersion: records[0]?.resourceVersion ?? '',
+    asOfMs,
+  };
+  expect(await made.agent.release(shown)).toEqual({ released: false, because: 'changed' });
+});
+
+test('a repeated ADD is answered although its pool was disabled or is gone', async () => {
+  await using made = await startMemoryAgent([V4]);
+  const first = await addressesOf(made, 'c1');
+  made.catalog.change([buildPool({ ...V4_TEXT, isDisabled: true })]);
+  expect(await addressesOf(made, 'c1')).toEqual(first);
+  made.catalog.change([]);
+  expect(await addressesOf(made, 'c1')).toEqual(first);
+});
+
+test('a container that comes back in another network gets an address of that network, and the old one is given back', async () => {
+  const other = buildPool({ name: 'other', subnet: '10.9.0.0/24', ips: ['10.9.0.5'] });
+  await using made = await startMemoryAgent([V4, other]);
+  await addressesOf(made, 'c1');
+  expect(await addressesOf(made, 'c1', { network: 'new-net', defaultIPv4IPPool: ['other'] })).toEqual(['10.9.0.5/24']);
+  expect((await allRecords(made.ledger)).map((it) => it.name)).toEqual(['10.9.0.5']);
+});
+
+test('a GC that waited for the agent spares what was added since it was made', async () => {
+  await using made = await startMemoryAgent([V4]);
+  const begunAtMs = performance.now();
+  await addressesOf(made, 'c1');
+  const late = { ...newCall(), begunAtMs };
+  expect(await made.agent.gc({ network: 'lab', validAttachments: [] }, late)).toBe(0);
+  expect(await allRecords(made.ledger)).toHaveLength(1);
+});
+
+test('what the index learns late about one holder does not hide the record of the next', async () => {
+  const memory = createMemoryLedger();
+  const held = Promise.withResolvers<void>();
+  let isSlow = false;
+  const ledger: Ledger = Object.assign(Object.create(memory) as Ledger, {
+    ...bound(memory),
+    release: memory.release.bind(memory),
+    get: async (name: string) => {
+      if (isSlow) await held.promise;
+      return await memory.get(name);
+    },
+  });
+  const one = buildPool({ name: 'v4', ips: ['10.0.0.10'], isDefault: true });
+  await using made = await startMemoryAgent([one], { ledger });
+  const pod = { podNamespace: 'prod', podName: 'web-0', podUID: 'uid-1' };
+  await addressesOf(made, 'c1', pod);
+  isSlow = true;
+  const reborn = addressesOf(made, 'c2', pod).catch(() => []);
+  await sleep(5);
+  await made.agent.del(delArgs('c1', pod));
+  isSlow = false;
+  await addressesOf(made, 'c3');
+  held.resolve();
+  await reborn;
+  await made.agent.del(delArgs('c3'));
+  await made.agent.del(delArgs('c2', pod));
+  expect(await allRecords(memory)).toEqual([]);
 });
 
 test('an address that a record of another pool holds is passed over, and a pool of only such ones is exhausted', async () => {

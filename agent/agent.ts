@@ -12,7 +12,6 @@ import type { Inspector } from './inspect/inspector.ts';
 import type { NodeIndex } from './node-index.ts';
 import type { Attachment } from './release/attachment.ts';
 import { releaseGarbage } from './release/garbage.ts';
-import type { GiveBack } from './release/give-back.ts';
 import type { Released, Releaser } from './release/releaser.ts';
 
 export interface AgentParts {
@@ -20,7 +19,6 @@ export interface AgentParts {
   readonly index: NodeIndex;
   readonly allocator: Allocator;
   readonly releaser: Releaser;
-  readonly giveBack: GiveBack;
   readonly inspector: Inspector;
   readonly collect: (dryRun: boolean) => Promise<CollectAnswer>;
   readonly log: Logger;
@@ -90,18 +88,15 @@ export class Agent {
   }
 
   /** An operator's word: the record exactly as it was shown to the operator, or nothing. */
-  async release({ name, uid, resourceVersion }: ReleaseArgs): Promise<ReleaseAnswer> {
+  async release({ name, uid, resourceVersion, asOfMs }: ReleaseArgs): Promise<ReleaseAnswer> {
     this.throwIfNotReady();
-    const { ledger, giveBack, log } = this.#parts;
+    const { ledger, releaser, log } = this.#parts;
     const record = await ledger.get(name);
     if (record === null) return { released: false, because: 'gone' };
     if (record.uid !== uid || record.resourceVersion !== resourceVersion)
       return { released: false, because: 'changed' };
-    const outcome = await giveBack.atOnce(record);
-    log.warn(
-      { address: record.spec.address, holder: describeHolder(record), outcome },
-      'address released by an operator',
-    );
+    const outcome = await releaser.releaseJudged(record, asOfMs - performance.timeOrigin, 'at-once');
+    log.warn({ address: record.spec.address, holder: describeHolder(record), outcome }, 'release by an operator');
     return outcome === 'gone' || outcome === 'changed' ? { released: false, because: outcome } : { released: true };
   }
 

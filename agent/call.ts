@@ -2,6 +2,8 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 
 /** One request under way: how long its caller will wait, and whether the caller is still there. */
 export interface Call {
+  /** When the runtime made the call; the plugin may have waited for the agent since. */
+  readonly begunAtMs: number;
   readonly arrivedAtMs: number;
   readonly deadlineMs: number;
   readonly signal: AbortSignal;

@@ -20,14 +20,20 @@ export class NodeIndex {
   }
 
   put(record: IpRecord): void {
-    this.drop(record.name);
+    this.#remove(record.name);
     this.#byName.set(record.name, { record, writtenAtMs: this.#nowMs() });
     const { containerID, uid } = record.spec.holder;
     if (containerID !== undefined) addTo(this.#byContainer, containerID, record.name);
     if (uid !== undefined) addTo(this.#byUid, uid, record.name);
   }
 
-  drop(name: string): void {
+  /** Only if it is still what was seen: meanwhile the name may have become somebody else's. */
+  drop({ name, uid, resourceVersion }: IpRecord): void {
+    const known = this.#byName.get(name)?.record;
+    if (known?.uid === uid && known.resourceVersion === resourceVersion) this.#remove(name);
+  }
+
+  #remove(name: string): void {
     const entry = this.#byName.get(name);
     if (entry === undefined) return;
     this.#byName.delete(name);

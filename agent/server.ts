@@ -4,7 +4,7 @@ import { decodeAddArgs } from '#pkg/agentapi/decode-add-args.ts';
 import { decodeCheckArgs } from '#pkg/agentapi/decode-check-args.ts';
 import { decodeBatchDelArgs, decodeDelArgs } from '#pkg/agentapi/decode-del-args.ts';
 import { decodeGcArgs } from '#pkg/agentapi/decode-gc.ts';
-import { CLIENT_HEADER, type ErrorBody, PATHS } from '#pkg/agentapi/wire.ts';
+import { type CallExtras, CLIENT_HEADER, type ErrorBody, PATHS } from '#pkg/agentapi/wire.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { REASONS } from '#pkg/errors/reasons.ts';
 import type { Agent } from './agent.ts';
@@ -18,7 +18,12 @@ const DEFAULT_TIMEOUT_MS = 90_000;
 
 /** The socket's routes: decode, call the use case, encode. Spiderpool's paths and bodies, and ours beside them. */
 export function buildServer(agent: Agent, log: Logger): FastifyInstance {
-  const server = Fastify({ bodyLimit: MAX_BODY_BYTES, requestTimeout: 10_000, routerOptions: { maxParamLength: 200 } });
+  const server = Fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    return503OnClosing: false,
+    requestTimeout: 10_000,
+    routerOptions: { maxParamLength: 200 },
+  });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   server.setErrorHandler((thrown, request, reply) => answerError(thrown, request, reply, log));
@@ -38,7 +43,7 @@ export function buildServer(agent: Agent, log: Logger): FastifyInstance {
   });
   server.post(PATHS.ip, async (request, reply) => {
     const args = decodeAddArgs(parseBody(request));
-    return await agent.add(args, callOf(reply, args.timeoutMs));
+    return await agent.add(args, callOf(reply, args));
   });
   server.delete(PATHS.ip, async (request) => {
     await agent.del(decodeDelArgs(parseBody(request)));
@@ -55,7 +60,7 @@ export function buildServer(agent: Agent, log: Logger): FastifyInstance {
   });
   server.post(PATHS.gc, async (request, reply) => {
     const args = decodeGcArgs(parseBody(request));
-    return { released: await agent.gc(args, callOf(reply, args.timeoutMs)) };
+    return { released: await agent.gc(args, callOf(reply, args)) };
   });
   server.get<{ Querystring: Record<string, string | undefined> }>(PATHS.workloadEndpoint, async (request, reply) => {
     const { podNamespace, podName } = request.query;
@@ -69,14 +74,14 @@ export function buildServer(agent: Agent, log: Logger): FastifyInstance {
   return server;
 }
 
-function callOf(reply: FastifyReply, timeoutMs = DEFAULT_TIMEOUT_MS): Call {
+function callOf(reply: FastifyReply, { timeoutMs = DEFAULT_TIMEOUT_MS, ageMs = 0 }: CallExtras): Call {
   const gone = new AbortController();
   if (reply.raw.destroyed) gone.abort();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort();
   });
   const arrivedAtMs = performance.now();
-  return { arrivedAtMs, deadlineMs: arrivedAtMs + timeoutMs, signal: gone.signal };
+  return { begunAtMs: arrivedAtMs - ageMs, arrivedAtMs, deadlineMs: arrivedAtMs + timeoutMs, signal: gone.signal };
 }
 
 function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {

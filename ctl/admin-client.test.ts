@@ -5,7 +5,7 @@ import { type Reply, startFakeAgent } from '#test/support/fake-agent.ts';
 import { type AdminClient, openAdminClient } from './admin-client.ts';
 
 const add = { containerID: 'c', ifName: 'eth0', netNamespace: '', podNamespace: '', podName: '', podUID: '' };
-const seenRecord = { name: '10.0.0.5', uid: 'u', resourceVersion: '7' };
+const seenRecord = { name: '10.0.0.5', uid: 'u', resourceVersion: '7', asOfMs: 1000 };
 
 test.each<{ name: string; call: (client: AdminClient) => Promise<unknown>; request: object }>([
   {

@@ -31,7 +31,7 @@ export async function release(session: Session, address: string, options: Releas
     return 1;
   }
   const { name, uid, resourceVersion } = record;
-  const outcome = await client.release({ name, uid, resourceVersion });
+  const outcome = await client.release({ name, uid, resourceVersion, asOfMs: answer.asOfMs });
   show(session, outcome, (shown) => renderRelease(toPrintable(record), shown));
   return outcome.released ? 0 : 1;
 }

@@ -3,7 +3,7 @@ import { buildRecord } from '#test/support/build-record.ts';
 import { renderWho } from './render-who.ts';
 
 const nowMs = Date.parse('2026-11-16T10:05:00Z');
-const nobody = { address: '10.0.0.5', records: [], pools: [], reservedBy: [] };
+const nobody = { address: '10.0.0.5', records: [], pools: [], asOfMs: 1000, reservedBy: [] };
 
 test.each([
   {
@@ -18,7 +18,7 @@ test.each([
   },
   {
     name: 'a reserved address',
-    answer: { ...nobody, pools: ['a', 'b'], reservedBy: ['routers'] },
+    answer: { ...nobody, pools: ['a', 'b'], asOfMs: 1000, reservedBy: ['routers'] },
     text: 'Nobody holds 10.0.0.5: it lies in pools a, b and is reserved by routers.\n',
   },
 ])('$name', ({ answer, text }) => {

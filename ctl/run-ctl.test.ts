@@ -10,6 +10,7 @@ const held: WhoAnswer = {
   records: [buildRecord({ resourceVersion: '7' })],
   pools: ['v4'],
   reservedBy: [],
+  asOfMs: 1000,
 };
 const free: WhoAnswer = { ...held, records: [] };
 
@@ -111,7 +112,7 @@ describe('release', () => {
     const { code, stdout, stderr, seen } = await run(['release', '10.0.0.5'], released, [reply]);
     expect(stderr).toContain('  netns      /var/run/netns/web');
     expect(stderr.endsWith(question)).toBe(true);
-    expect(seen.at(-1)?.body).toEqual({ name: '10.0.0.5', uid: 'uid-of-10.0.0.5', resourceVersion: '7' });
+    expect(seen.at(-1)?.body).toEqual({ name: '10.0.0.5', uid: 'uid-of-10.0.0.5', resourceVersion: '7', asOfMs: 1000 });
     expect(stdout).toBe('Released 10.0.0.5, held by default/web.\n');
     expect(code).toBe(0);
   });

@@ -13,7 +13,7 @@ const ROLLBACK_MARGIN_MS = 1000;
 export interface AgentQuestion {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  /** Sent with `timeoutMs` added; null for none. */
+  /** Sent with `timeoutMs` and `ageMs` added; null for none. */
   readonly args: object | null;
 }
 
@@ -43,7 +43,8 @@ async function exchange(call: Call, socket: string, { method, path, args }: Agen
   const leftMs = Math.floor(remainingMs(call));
   if (leftMs <= 0) throw new IpamError('agent-unavailable', 'no time was left to ask the agent');
   const timeoutMs = Math.max(1, leftMs - ROLLBACK_MARGIN_MS);
-  const body = args === null ? null : call.io.encodeUtf8(JSON.stringify({ ...args, timeoutMs }));
+  const ageMs = Math.ceil(call.io.nowMs() - call.startedMs);
+  const body = args === null ? null : call.io.encodeUtf8(JSON.stringify({ ...args, timeoutMs, ageMs }));
   const ended = await call.io.exchange(socket, encodeRequest(method, path, body), ANSWER_LIMIT_BYTES, leftMs);
   return readReply(call.io, ended, { socket, waitedMs: leftMs, limitBytes: ANSWER_LIMIT_BYTES });
 }

@@ -16,7 +16,7 @@ import type { Spool } from '../release/spool.ts';
 import type { ReachStep } from '../steps.ts';
 import { toAddResponse } from './answer.ts';
 import type { FamilyTaker } from './family-taker.ts';
-import { type FamilyPlan, type PlanOptions, planAllocation } from './plan.ts';
+import { type FamilyPlan, isCandidate, type Plan, type PlanOptions, planAllocation, surveyPools } from './plan.ts';
 import type { Reattachment } from './reattachment.ts';
 
 export interface AllocatorDeps {
@@ -55,34 +55,67 @@ export class Allocator {
     throwIfAbandoned(call);
     const { spool, index, reattachment, reach } = this.#deps;
     const isReleasePending = spool.has(args);
-    const held = await reattachment.reattach(facts.holder, isReleasePending);
-    if (held.length < 2 || args.requestedIPs !== undefined) await this.#takeMissing(args, facts, held, call, slot);
+    const survey = this.#survey(facts);
+    const isStray = (record: IpRecord) => survey !== null && hasMoved(record, facts) && !isCandidate(survey, record);
+    const held = await reattachment.reattach(facts.holder, isReleasePending, isStray);
+    const records = await this.#complete(args, facts, held, call, slot);
     // Not earlier: until here a crash leaves a release that applies to an ADD which nobody was answered.
     if (isReleasePending) await spool.remove(args);
+    reach('spool-consumed');
+    const others = index.ofContainer(args.containerID).filter(({ spec }) => spec.holder.interface !== args.ifName);
     reach('answer-ready');
-    return toAddResponse(index.ofContainer(args.containerID));
+    return toAddResponse([...records, ...others]);
   }
 
-  async #takeMissing(
+  /** Null when the request cannot be planned at all; what is held already is not judged by that. */
+  #survey({ request }: HolderFacts): Plan | null {
+    try {
+      return surveyPools(request, this.#deps.catalog.current(), this.#deps.options);
+    } catch {
+      return null;
+    }
+  }
+
+  /** What is held, and an address of every other family that is wanted. */
+  async #complete(
     args: AddArgs,
     facts: HolderFacts,
     held: readonly IpRecord[],
     call: Call,
     slot: Slot,
-  ): Promise<void> {
+  ): Promise<IpRecord[]> {
     const { catalog, options, taker, log } = this.#deps;
-    const planNow = () => planAllocation(facts.request, args.requestedIPs ?? [], catalog.current(), options);
-    const first = planNow();
-    const { families, warnings, cleanGateway } = first;
-    for (const warning of warnings) {
+    const heldFamilies = new Set(held.map(recordFamily));
+    const planNow = () =>
+      planAllocation(facts.request, args.requestedIPs ?? [], catalog.current(), { ...options, heldFamilies });
+    const first = attempt(planNow);
+    if (first instanceof IpamError) {
+      if (held.length > 0 && args.requestedIPs === undefined) return [...held];
+      throw first;
+    }
+    for (const warning of first.warnings) {
       log.warn({ containerID: args.containerID, ifName: args.ifName, warning }, 'request warning');
     }
-    refuseOtherAddress(families, held);
-    const isMissing = ({ family }: FamilyPlan) => !held.some((record) => recordFamily(record) === family);
+    refuseOtherAddress(first.families, held);
     const plans = [first];
-    const plan = () => (plans.pop() ?? planNow()).families.filter(isMissing);
-    await taker.take(plan, { holder: { ...facts.holder, attach: 1 }, cleanGateway, call, slot });
+    const plan = () => (plans.pop() ?? planNow()).families.filter(({ family }) => !heldFamilies.has(family));
+    const holder = { ...facts.holder, attach: 1 };
+    return [...held, ...(await taker.take(plan, { holder, cleanGateway: first.cleanGateway, call, slot }))];
   }
+}
+
+function attempt<T>(work: () => T): T | IpamError {
+  try {
+    return work();
+  } catch (thrown) {
+    if (thrown instanceof IpamError) return thrown;
+    throw thrown;
+  }
+}
+
+/** The same container, attached to another network than the record was taken for. */
+function hasMoved({ spec }: IpRecord, { holder }: HolderFacts): boolean {
+  return spec.holder.network !== holder.network;
 }
 
 /** A repeated ADD that asks for another address than it holds is a contradiction, not a move. */

@@ -44,10 +44,11 @@ export class FamilyTaker {
   }
 
   /** `plan` says what is wanted as the pools are now; it is asked again after every wait. */
-  async take(plan: () => readonly FamilyPlan[], want: Want): Promise<void> {
+  async take(plan: () => readonly FamilyPlan[], want: Want): Promise<IpRecord[]> {
     const taken: IpRecord[] = [];
     try {
       await this.#takeAll(plan, want, taken);
+      return taken;
     } catch (thrown) {
       throw await this.#rollBack(taken, toIpamError(thrown));
     }

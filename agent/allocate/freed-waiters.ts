@@ -1,19 +1,25 @@
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { PoolCatalog } from '../pool-catalog.ts';
 
-export type Wake = 'woken' | 'timeout' | 'too-many';
+export type Wake = 'woken' | 'timeout' | 'too-many' | 'stopping';
 
 /** Calls that wait for an address to come back. They hold no working slot, and a bounded number of them may wait. */
 export class FreedWaiters {
   readonly #ledger: Ledger;
   readonly #catalog: PoolCatalog;
   readonly #most: number;
+  readonly #stopping = new AbortController();
   #waiting = 0;
 
   constructor(ledger: Ledger, catalog: PoolCatalog, most: number) {
     this.#ledger = ledger;
     this.#catalog = catalog;
     this.#most = most;
+  }
+
+  /** Nobody who could give an address back is listened to any more: waiting has no point. */
+  stop(): void {
+    this.#stopping.abort();
   }
 
   /** Watches before it looks: `isWorthTrying` runs after the watch stands, so nothing freed in between is missed. */
@@ -24,6 +30,7 @@ export class FreedWaiters {
     isWorthTrying: () => boolean,
   ): Promise<Wake> {
     if (this.#waiting >= this.#most) return 'too-many';
+    if (this.#stopping.signal.aborted) return 'stopping';
     this.#waiting += 1;
     const { promise, resolve } = Promise.withResolvers<Wake>();
     const wake = () => resolve('woken');
@@ -33,6 +40,9 @@ export class FreedWaiters {
     });
     const timer = setTimeout(() => resolve('timeout'), waitMs);
     stack.defer(() => clearTimeout(timer));
+    const stop = () => resolve('stopping');
+    this.#stopping.signal.addEventListener('abort', stop);
+    stack.defer(() => this.#stopping.signal.removeEventListener('abort', stop));
     signal.addEventListener('abort', wake);
     stack.defer(() => signal.removeEventListener('abort', wake));
     for (const pool of pools) stack.use(this.#ledger.watchFreed(pool, wake));

@@ -1,3 +1,4 @@
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Family } from '#pkg/ip/address.ts';
 import { describeSource } from '#pkg/pool/candidate-source.ts';
@@ -36,13 +37,14 @@ export function planAllocation(
   request: PoolRequest,
   requestedIPs: readonly string[],
   snapshot: CatalogSnapshot,
-  options: PlanOptions,
+  /** A family that is held already needs no pool any more. */
+  options: PlanOptions & { readonly heldFamilies?: ReadonlySet<Family> },
 ): Plan {
   const surveyed = surveyPools(request, snapshot, options);
   const families = surveyed.families.filter((it) => it.pools.length > 0 || it.objected.length > 0);
   const requested = placeRequested(requestedIPs, families, snapshot);
   for (const { family, pools, objected } of families) {
-    if (pools.length > 0) continue;
+    if (pools.length > 0 || options.heldFamilies?.has(family) === true) continue;
     const message = `no pool may give ${request.interface} an IPv${family} address: all ${objected.length} candidates from ${surveyed.source} are objected to`;
     throw new IpamError('no-eligible-pool', message, { details: explainObjections(objected) });
   }
@@ -50,6 +52,12 @@ export function planAllocation(
     ...surveyed,
     families: families.map((it) => ({ ...it, requested: requested.get(it.family) ?? null })),
   };
+}
+
+export function isCandidate({ families }: Plan, { spec }: IpRecord): boolean {
+  return families.some(({ pools, objected }) =>
+    [...pools, ...objected.map(({ pool }) => pool)].some((pool) => pool.name === spec.pool.name),
+  );
 }
 
 /** Candidates with their objections and their order, without a verdict: also what `explain` shows. */

@@ -23,13 +23,18 @@ export class Reattachment {
 
   /**
    * The holder's own Allocated records, one per family, each confirmed by the ledger. With a release still pending
-   * the record is changed, so that the release's preconditions can no longer hit it (rule 8).
+   * the record is changed, so that the release's preconditions can no longer hit it (rule 8). A stray is given back.
    */
-  async reattach(asking: Asking, isReleasePending: boolean): Promise<IpRecord[]> {
+  async reattach(
+    asking: Asking,
+    isReleasePending: boolean,
+    isStray: (record: IpRecord) => boolean,
+  ): Promise<IpRecord[]> {
     const mine = this.#deps.index.ofHolderUid(asking.uid).filter((record) => isHeldBy(record, asking));
     const kept: IpRecord[] = [];
     for (const record of mine.toSorted((a, b) => Number(isOf(b, asking)) - Number(isOf(a, asking)))) {
-      if (kept.some((it) => recordFamily(it) === recordFamily(record))) await this.#deps.giveBack.atOnce(record);
+      if (isStray(record)) await this.#deps.giveBack.afterUse(record);
+      else if (kept.some((it) => recordFamily(it) === recordFamily(record))) await this.#deps.giveBack.atOnce(record);
       else kept.push(...(await this.#confirm(record, asking, isReleasePending)));
     }
     return kept;
@@ -39,7 +44,7 @@ export class Reattachment {
     const { ledger, index } = this.#deps;
     const stored = await ledger.get(seen.name);
     if (stored === null || stored.uid !== seen.uid || !isHeldBy(stored, asking)) {
-      index.drop(seen.name);
+      index.drop(seen);
       return [];
     }
     if (!isReleasePending && isSameAttachment(stored.spec.holder, asking)) {
@@ -48,8 +53,10 @@ export class Reattachment {
     }
     const holder: Holder = { ...asking, attach: stored.spec.holder.attach + 1 };
     const outcome = await ledger.amend(stored, { ...stored.spec, holder });
-    index.drop(seen.name);
-    if (!outcome.done) return [];
+    if (!outcome.done) {
+      index.drop(seen);
+      return [];
+    }
     index.put(outcome.record);
     return [outcome.record];
   }

@@ -25,6 +25,7 @@ test('who: the holder, the pools that contain the address, an address nobody hol
     records: [],
     pools: ['v4'],
     reservedBy: [],
+    asOfMs: expect.any(Number) as number,
   });
   await expect(made.agent.inspector.who('10.0.0.999', undefined)).rejects.toMatchObject({ reason: 'bad-input' });
 });

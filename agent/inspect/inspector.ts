@@ -1,6 +1,6 @@
 import type { CheckAnswer, ExplainAnswer, PoolsAnswer, RecordsAnswer, WhoAnswer } from '#pkg/agentapi/admin.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
-import { recordName } from '#pkg/crd/record-name.ts';
+import { DEFAULT_DOMAIN, recordName } from '#pkg/crd/record-name.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import { formatCidr } from '#pkg/ip/cidr.ts';
@@ -13,6 +13,7 @@ import type { PoolView } from '../allocate/pool-view.ts';
 import type { PoolViews } from '../allocate/pool-views.ts';
 import { takenError } from '../allocate/requested.ts';
 import type { HolderSource } from '../holder-source.ts';
+import type { NodeIndex } from '../node-index.ts';
 import type { PoolCatalog } from '../pool-catalog.ts';
 import type { Spool } from '../release/spool.ts';
 import { findRecordProblems } from './record-problems.ts';
@@ -23,6 +24,7 @@ export interface InspectorDeps {
   readonly views: PoolViews;
   readonly holders: HolderSource;
   readonly spool: Spool;
+  readonly index: NodeIndex;
   readonly options: PlanOptions;
 }
 
@@ -59,11 +61,18 @@ export class Inspector {
     throw new IpamError('unknown-pool', `there is no pool ${name}, and no record of one; pools: ${known}`);
   }
 
+  /** Those of the pools there are, and of the records that outlived theirs. */
+  #domains(): Set<string> {
+    const ofPools = [...this.#deps.catalog.current().pools.values()].map((pool) => pool.domain);
+    const ofRecords = this.#deps.index.all().map(({ spec }) => spec.domain);
+    return new Set([DEFAULT_DOMAIN, ...ofPools, ...ofRecords]);
+  }
+
   async who(text: string, domain: string | undefined): Promise<WhoAnswer> {
+    const asOfMs = performance.now();
     const address = parseAddress(text);
     const { pools, reservedIps } = this.#deps.catalog.current();
-    const domains =
-      domain === undefined ? new Set(['default', ...[...pools.values()].map((pool) => pool.domain)]) : [domain];
+    const domains = domain === undefined ? this.#domains() : [domain];
     const records = await Promise.all([...domains].map((it) => this.#deps.ledger.get(recordName(address, it))));
     const containing = [...pools.values()].filter(
       (it) => it.family === address.family && it.addresses.contains(address.value),
@@ -75,6 +84,7 @@ export class Inspector {
       reservedBy: reservedIps
         .filter((it) => it.family === address.family && it.addresses.contains(address.value))
         .map((it) => it.name),
+      asOfMs: Math.floor(performance.timeOrigin + asOfMs),
     };
   }
 

@@ -42,12 +42,27 @@ function findDuplicates(records: readonly IpRecord[]): Finding[] {
   });
 }
 
-function findPoolProblem({ spec }: IpRecord, { pools }: CatalogSnapshot): Finding[] {
+function findPoolProblem(record: IpRecord, { pools, reserved }: CatalogSnapshot): Finding[] {
+  const { spec } = record;
+  const { value } = parseAddress(spec.address);
   const pool = pools.get(spec.pool.name);
   if (pool === undefined) {
     return [{ kind: 'unknown-pool', subject: spec.address, message: `its pool ${spec.pool.name} does not exist` }];
   }
-  if (pool.addresses.contains(parseAddress(spec.address).value)) return [];
+  if (spec.domain !== pool.domain) {
+    const message = `it was taken in domain ${spec.domain}, but pool ${pool.name} is in ${pool.domain} now`;
+    return [{ kind: 'outside-pool', subject: spec.address, message }];
+  }
+  if (reserved[recordFamily(record)].contains(value)) {
+    return [
+      {
+        kind: 'reserved-address',
+        subject: spec.address,
+        message: `${describeHolder(record)} holds it, and it is reserved now`,
+      },
+    ];
+  }
+  if (pool.addresses.contains(value)) return [];
   return [
     {
       kind: 'outside-pool',

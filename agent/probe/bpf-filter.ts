@@ -11,7 +11,7 @@ const END: readonly Step[] = [{ label: 'drop' }, { give: 'nothing' }, { label: '
  */
 const FOR_THIS_HOST: readonly Step[] = [
   { load: 'word', at: PACKET_TYPE_AT },
-  { test: 'at-least', value: OTHER_HOST, then: 'drop' },
+  { test: 'at-least', value: OTHER_HOST, yes: 'drop' },
 ];
 
 /** Sent by the address, sent by the gateway, or a probe (sent by nobody) for the address. */
@@ -19,15 +19,15 @@ export function arpFilter(address: Address, gateway: Address | null): Buffer {
   return assemble([
     ...FOR_THIS_HOST,
     { load: 'word', at: 14 },
-    { test: 'equals', value: 0x0001_0800, otherwise: 'drop' },
+    { test: 'equals', value: 0x0001_0800, no: 'drop' },
     { load: 'half', at: 18 },
-    { test: 'equals', value: 0x0604, otherwise: 'drop' },
+    { test: 'equals', value: 0x0604, no: 'drop' },
     { load: 'word', at: 28 },
-    { test: 'equals', value: Number(address.value), then: 'take' },
-    ...(gateway === null ? [] : [{ test: 'equals', value: Number(gateway.value), then: 'take' } as const]),
-    { test: 'equals', value: 0, otherwise: 'drop' },
+    { test: 'equals', value: Number(address.value), yes: 'take' },
+    ...(gateway === null ? [] : [{ test: 'equals', value: Number(gateway.value), yes: 'take' } as const]),
+    { test: 'equals', value: 0, no: 'drop' },
     { load: 'word', at: 38 },
-    { test: 'equals', value: Number(address.value), then: 'take' },
+    { test: 'equals', value: Number(address.value), yes: 'take' },
     ...END,
   ]);
 }
@@ -37,10 +37,10 @@ export function ndpFilter(address: Address, gateway: Address | null): Buffer {
   return assemble([
     ...FOR_THIS_HOST,
     { load: 'half', at: 20 },
-    { test: 'equals', value: 0x3aff, otherwise: 'drop' },
+    { test: 'equals', value: 0x3aff, no: 'drop' },
     { load: 'byte', at: 54 },
-    { test: 'equals', value: 135, then: 'target' },
-    { test: 'equals', value: 136, otherwise: 'drop' },
+    { test: 'equals', value: 135, yes: 'target' },
+    { test: 'equals', value: 136, no: 'drop' },
     { label: 'target' },
     ...targetIs(address, gateway === null ? 'drop' : 'gateway'),
     { label: 'gateway' },
@@ -49,10 +49,10 @@ export function ndpFilter(address: Address, gateway: Address | null): Buffer {
   ]);
 }
 
-function targetIs(address: Address, otherwise: string): Step[] {
+function targetIs(address: Address, no: string): Step[] {
   const bytes = toAddressBytes(address);
   return [0, 4, 8, 12].flatMap((at): Step[] => [
     { load: 'word', at: 62 + at },
-    { test: 'equals', value: bytes.readUInt32BE(at), otherwise, ...(at === 12 ? { then: 'take' } : {}) },
+    { test: 'equals', value: bytes.readUInt32BE(at), no, ...(at === 12 ? { yes: 'take' } : {}) },
   ]);
 }

@@ -4,8 +4,8 @@ export type Step =
   | {
       readonly test: 'equals' | 'at-least';
       readonly value: number;
-      readonly then?: string;
-      readonly otherwise?: string;
+      readonly yes?: string;
+      readonly no?: string;
     }
   | { readonly label: string }
   | { readonly give: 'whole-frame' | 'nothing' };
@@ -43,8 +43,8 @@ function encode(step: Exclude<Step, { label: string }>, into: Buffer, jump: (lab
     into.writeUInt32LE(step.at, 4);
   } else if ('test' in step) {
     into.writeUInt16LE(TEST[step.test], 0);
-    into.writeUInt8(jump(step.then), 2);
-    into.writeUInt8(jump(step.otherwise), 3);
+    into.writeUInt8(jump(step.yes), 2);
+    into.writeUInt8(jump(step.no), 3);
     into.writeUInt32LE(step.value, 4);
   } else {
     into.writeUInt16LE(RETURN, 0);

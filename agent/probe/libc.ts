@@ -1,4 +1,3 @@
-import { promisify } from 'node:util';
 import koffi, { type KoffiFunc } from 'koffi';
 import { SystemCallError } from './system-call-error.ts';
 
@@ -67,7 +66,7 @@ export async function joinGroup(fd: number, linkIndex: number, mac: Buffer): Pro
   membership.writeInt32LE(linkIndex, 0);
   membership.writeUInt16LE(mac.length, 6);
   mac.copy(membership, 8);
-  const args = [fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, membership, membership.length] as const;
+  const args: Parameters<typeof setsockopt> = [fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, membership, membership.length];
   if ((await offThread(setsockopt, ...args)) < 0) check('PACKET_ADD_MEMBERSHIP', setsockopt(...args));
 }
 
@@ -91,9 +90,17 @@ export async function linkControlOffThread(fd: number, request: number, argument
   return (await offThread(ioctl, fd, request, argument)) >= 0;
 }
 
+/** For an argument that points to another one, which must not be collected before the call is over. */
+export function pointerTo(bytes: Buffer): bigint {
+  return koffi.address(bytes);
+}
+
 /** For calls that may wait for a lock of the kernel. Why one failed is known to the other thread only: repeat it here. */
 function offThread<Args extends unknown[]>(call: Call<Args>, ...args: Args): Promise<number> {
-  return promisify(call.async as (...args: unknown[]) => void)(...args) as unknown as Promise<number>;
+  return new Promise((resolve, reject) => {
+    const done = (error: unknown, result: number) => (error ? reject(error) : resolve(result));
+    call.async(...([...args, done] as Parameters<typeof call.async>));
+  });
 }
 
 function check(call: string, result: number): number {

@@ -1,9 +1,11 @@
-import { linkControl, linkControlOffThread } from './libc.ts';
+import { linkControl, linkControlOffThread, pointerTo } from './libc.ts';
 
 const SIOCGIFFLAGS = 0x8913;
 const SIOCSIFFLAGS = 0x8914;
 const SIOCGIFHWADDR = 0x8927;
 const SIOCGIFINDEX = 0x8933;
+const SIOCETHTOOL = 0x8946;
+const ETHTOOL_GLINK = 0x0a;
 const REQUEST_LENGTH = 40;
 const NAME_LENGTH = 16;
 const VALUE_AT = NAME_LENGTH;
@@ -39,9 +41,22 @@ export async function setLinkUp(socket: number, name: string): Promise<void> {
   if (!(await linkControlOffThread(socket, SIOCSIFFLAGS, request))) linkControl(socket, SIOCSIFFLAGS, request);
 }
 
-/** Not merely up: before it runs, the kernel drops what is sent and calls that a success. */
+/**
+ * Not merely up. Until the kernel has noticed the carrier, at both ends, it drops what is sent and calls that a success;
+ * mostly it notices at once, sometimes after a second.
+ */
 export function isLinkRunning(socket: number, name: string): boolean {
   return (readFlags(socket, name) & (UP | RUNNING)) === (UP | RUNNING);
+}
+
+/** The flags may lag behind the loss of a carrier by a second; this does not. True where the driver cannot tell. */
+export async function hasCarrier(socket: number, name: string): Promise<boolean> {
+  const value = Buffer.alloc(8);
+  value.writeUInt32LE(ETHTOOL_GLINK, 0);
+  const request = requestFor(name);
+  request.writeBigUInt64LE(pointerTo(value), VALUE_AT);
+  const isTold = await linkControlOffThread(socket, SIOCETHTOOL, request);
+  return !isTold || value.readUInt32LE(4) !== 0;
 }
 
 function readFlags(socket: number, name: string): number {

@@ -4,7 +4,7 @@ import { arpDialect } from './arp-dialect.ts';
 import { Conversation } from './conversation.ts';
 import type { Dialect, Questions } from './dialect.ts';
 import { attachFilter, bindPacketSocket, joinGroup, sendFrame } from './libc.ts';
-import { findLink, isLinkRunning, setLinkUp } from './link.ts';
+import { findLink, hasCarrier, isLinkRunning, setLinkUp } from './link.ts';
 import { ndpDialect } from './ndp-dialect.ts';
 import { NETNS_DIRECTORIES } from './netns-path.ts';
 import { ProbeFailure } from './probe-failure.ts';
@@ -14,7 +14,7 @@ import { SystemCallError } from './system-call-error.ts';
 import { Ticker } from './ticker.ts';
 
 const TICK_MS = 3;
-const CARRIER_WAIT_MS = 1_000;
+const CARRIER_WAIT_MS = 3_000;
 const NONCE_LENGTH = 6;
 
 export interface ProberOptions {
@@ -40,14 +40,16 @@ export class Prober implements Disposable {
     try {
       return await this.#probe(target, () => this.#throwIfOver(signal));
     } catch (thrown) {
-      return { kind: 'failed', why: whyOf(thrown, target) };
+      const why = whyOf(thrown, target);
+      if (why === null) throw thrown;
+      return { kind: 'failed', why };
     }
   }
 
   /** Tells the link who has the address now. Returns at once; the work is done in a later turn of the event loop. */
   announce(target: AnnounceTarget): void {
     this.#announce(target).catch((thrown: unknown) => {
-      this.#onAnnounceFailure(target, thrown instanceof Error ? whyOf(thrown, target) : String(thrown));
+      this.#onAnnounceFailure(target, whyOf(thrown, target) ?? String(thrown));
     });
   }
 
@@ -80,7 +82,9 @@ export class Prober implements Disposable {
     });
     if (outcome.kind === 'conflict') return outcome;
     // Silence says something only if there was somebody who could have been heard.
-    if (!isLinkRunning(socket.fd, name)) throw new ProbeFailure(`${name} went down during the probe`);
+    if (!(await hasCarrier(socket.fd, name)) || !isLinkRunning(socket.fd, name)) {
+      throw new ProbeFailure(`${name} went down during the probe`);
+    }
     if (!socket.isNetnsInPlace()) throw new ProbeFailure(`network namespace ${netns} went away during the probe`);
     return outcome;
   }
@@ -123,8 +127,9 @@ function dialectOf(questions: Questions): Dialect {
   return questions.address.family === 4 ? arpDialect(questions) : ndpDialect(questions, randomBytes(NONCE_LENGTH));
 }
 
-function whyOf(thrown: unknown, target: AnnounceTarget): string {
+/** Null for faults of this program. */
+function whyOf(thrown: unknown, target: AnnounceTarget): string | null {
   if (thrown instanceof ProbeFailure) return thrown.message;
   if (thrown instanceof SystemCallError) return `${target.interface}: ${thrown.message}`;
-  throw thrown;
+  return null;
 }

@@ -6,7 +6,7 @@ import type { Released, Releaser } from './releaser.ts';
 
 /**
  * The GC verb: this node's records of this network that the runtime no longer knows. A record written after the call
- * arrived belongs to an ADD that the runtime's list could not contain yet.
+ * was made belongs to an ADD that the runtime's list could not contain yet.
  */
 export async function releaseGarbage(
   args: GcArgs,
@@ -18,9 +18,9 @@ export async function releaseGarbage(
   const garbage = index.ofNetwork(args.network).filter(({ record, writtenAtMs }) => {
     const { containerID, interface: ifName } = record.spec.holder;
     if (record.spec.state !== 'Allocated' || containerID === undefined) return false;
-    return writtenAtMs < call.arrivedAtMs && !valid.has(attachmentKey({ containerID, ifName }));
+    return writtenAtMs < call.begunAtMs && !valid.has(attachmentKey({ containerID, ifName }));
   });
   return await Promise.all(
-    garbage.map(async ({ record }) => ({ record, outcome: await releaser.releaseJudged(record, call.arrivedAtMs) })),
+    garbage.map(async ({ record }) => ({ record, outcome: await releaser.releaseJudged(record, call.begunAtMs) })),
   );
 }

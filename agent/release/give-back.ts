@@ -30,7 +30,7 @@ export class GiveBack {
     if (cooldownSeconds === 0 || seen.spec.state !== 'Allocated') return await this.atOnce(seen);
     const until = new Date(this.#deps.now().getTime() + cooldownSeconds * 1000);
     const outcome = await this.#deps.ledger.amend(seen, toCooling(seen.spec, until));
-    this.#deps.index.drop(seen.name);
+    this.#deps.index.drop(seen);
     if (!outcome.done) return await this.#refused(seen, outcome.because);
     this.#deps.index.put(outcome.record);
     return 'cooling';
@@ -39,7 +39,7 @@ export class GiveBack {
   /** Never used, or done resting. */
   async atOnce(seen: IpRecord): Promise<GivenBack> {
     const outcome = await this.#deps.ledger.release(seen);
-    this.#deps.index.drop(seen.name);
+    this.#deps.index.drop(seen);
     if (!outcome.done) return await this.#refused(seen, outcome.because);
     this.#deps.reach('record-released');
     this.#deps.views.markFree(seen);

@@ -60,13 +60,18 @@ export class Releaser {
    * One record that was judged unused at `judgedAtMs`. An ADD that was answered with it since then, even without
    * changing it, has refreshed the index: then the judgement is void (rule 8).
    */
-  async releaseJudged(seen: IpRecord, judgedAtMs: number): Promise<GivenBack> {
+  async releaseJudged(
+    seen: IpRecord,
+    judgedAtMs: number,
+    how: 'after-use' | 'at-once' = 'after-use',
+  ): Promise<GivenBack> {
     const { index, queue, giveBack } = this.#deps;
     const { containerID = '', interface: ifName } = seen.spec.holder;
     return await queue.run([attachmentKey({ containerID, ifName })], async () => {
       const writtenAtMs = index.writtenAtMs(seen.name);
       if (writtenAtMs === null) return 'gone';
-      return writtenAtMs < judgedAtMs ? await giveBack.afterUse(seen) : 'changed';
+      if (writtenAtMs >= judgedAtMs) return 'changed';
+      return how === 'at-once' ? await giveBack.atOnce(seen) : await giveBack.afterUse(seen);
     });
   }
 

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -12,13 +12,40 @@ async function makeSpool() {
   return { path, spool, write, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-test('only finished files are entries: no dot files, no directories, no links', async () => {
+test('dot files are no entries; what is no plain file, or not ours, is poison', async () => {
   await using made = await makeSpool();
   await made.write('c1@eth0.json', JSON.stringify({ version: 1, del: delArgs('c1') }));
   await made.write('.c2@eth0.json', '{');
   await mkdir(join(made.path, 'c3@eth0.json'));
   await symlink('/etc/hostname', join(made.path, 'c4@eth0.json'));
-  expect(await made.spool.names()).toEqual(['c1@eth0.json']);
+  await made.write('c5@eth0.json', JSON.stringify({ version: 1, del: delArgs('c5') }));
+  await chown(join(made.path, 'c5@eth0.json'), 65534, 65534);
+  expect((await made.spool.names()).toSorted()).toEqual([
+    'c1@eth0.json',
+    'c3@eth0.json',
+    'c4@eth0.json',
+    'c5@eth0.json',
+  ]);
+  const kinds = await Promise.all((await made.spool.names()).toSorted().map((name) => made.spool.read(name)));
+  expect(kinds.map((entry) => entry.kind)).toEqual(['del', 'poison', 'poison', 'poison']);
+  expect(made.spool.has({ containerID: 'c1', ifName: 'eth0' })).toBe(true);
+  expect(made.spool.has({ containerID: 'c3', ifName: 'eth0' })).toBe(false);
+  await made.spool.setAside('c3@eth0.json');
+  expect(await made.spool.poison()).toEqual(['c3@eth0.json']);
+});
+
+test('a directory that others may write is not drained', async () => {
+  await using made = await makeSpool();
+  await chmod(made.path, 0o777);
+  await expect(made.spool.names()).rejects.toThrow('may be written by others');
+  await expect(made.spool.prepare()).rejects.toThrow('may be written by others');
+});
+
+test('a fault of the system is not the fault of the entry: it stays', async () => {
+  await using made = await makeSpool();
+  await made.write('c1@eth0.json', '{}');
+  const broken = new Spool(join(made.path, 'c1@eth0.json'));
+  await expect(broken.read('x@eth0.json')).rejects.toThrow('ENOTDIR');
 });
 
 test('unfinished writes are removed when they are old, and only then', async () => {

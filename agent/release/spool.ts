@@ -1,9 +1,10 @@
-import { type Dirent, existsSync } from 'node:fs';
-import { lstat, mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
+import { lstat, mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeSpooledDel, spoolFileName } from '#pkg/agentapi/spooled-del.ts';
 import type { DelArgs } from '#pkg/agentapi/wire.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import { makeDirectory, refuseForeignDirectory } from '../private-directory.ts';
 import type { Attachment } from './attachment.ts';
 
 const MAX_FILE_BYTES = 64 * 1024;
@@ -23,17 +24,19 @@ export class Spool {
   }
 
   async prepare(): Promise<void> {
-    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    await makeDirectory(this.#directory);
+    await refuseForeignDirectory(this.#directory);
   }
 
   has(attachment: Attachment): boolean {
-    return existsSync(this.#path(spoolFileName(attachment)));
+    return lstatSync(this.#path(spoolFileName(attachment)), { throwIfNoEntry: false })?.isFile() ?? false;
   }
 
+  /** Whatever is called like an entry; what is none is found out by reading it. */
   async names(): Promise<string[]> {
-    const found = await readdir(this.#directory, { withFileTypes: true });
-    const isEntry = ({ name }: Dirent) => name.endsWith('.json') && !name.startsWith('.');
-    return found.filter((it) => it.isFile() && isEntry(it)).map((it) => it.name);
+    await refuseForeignDirectory(this.#directory);
+    const found = await readdir(this.#directory);
+    return found.filter((name) => name.endsWith('.json') && !name.startsWith('.'));
   }
 
   /** A plugin that was killed while it wrote leaves a dot file behind; nobody finishes one after so long. */
@@ -45,17 +48,19 @@ export class Spool {
     }
   }
 
+  /** A fault of the content is poison; a fault of the system is thrown, and the entry stays for the next time. */
   async read(name: string): Promise<SpoolEntry> {
     try {
-      const { size } = await stat(this.#path(name));
-      if (size > MAX_FILE_BYTES)
-        return { kind: 'poison', why: `it has ${size} bytes, at most ${MAX_FILE_BYTES} are allowed` };
-      const { del } = decodeSpooledDel(JSON.parse(await readFile(this.#path(name), 'utf8')));
-      if (spoolFileName(del) !== name) return { kind: 'poison', why: 'its content belongs to another file name' };
-      return { kind: 'del', args: del };
+      const stats = await lstat(this.#path(name));
+      if (!stats.isFile()) return { kind: 'poison', why: 'it is not a plain file' };
+      if (stats.uid !== process.geteuid?.()) return { kind: 'poison', why: `it belongs to user ${stats.uid}` };
+      if (stats.size > MAX_FILE_BYTES) {
+        return { kind: 'poison', why: `it has ${stats.size} bytes, at most ${MAX_FILE_BYTES} are allowed` };
+      }
+      return decodeEntry(name, await readFile(this.#path(name), 'utf8'));
     } catch (thrown) {
       if (isMissing(thrown)) return { kind: 'gone' };
-      return { kind: 'poison', why: toIpamError(thrown).message };
+      throw thrown;
     }
   }
 
@@ -83,6 +88,16 @@ export class Spool {
 
   #path(name: string): string {
     return join(this.#directory, name);
+  }
+}
+
+function decodeEntry(name: string, text: string): SpoolEntry {
+  try {
+    const { del } = decodeSpooledDel(JSON.parse(text));
+    if (spoolFileName(del) === name) return { kind: 'del', args: del };
+    return { kind: 'poison', why: 'its content belongs to another file name' };
+  } catch (thrown) {
+    return { kind: 'poison', why: toIpamError(thrown).message };
   }
 }
 

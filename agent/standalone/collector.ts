@@ -12,6 +12,7 @@ export interface CollectorDeps {
   readonly releaser: Releaser;
   readonly bootID: string;
   readonly patience: Patience;
+  readonly longestRestMs: (record: IpRecord) => number;
   readonly nowMs: () => number;
   readonly now: () => Date;
   readonly log: Logger;
@@ -21,12 +22,19 @@ export interface CollectorDeps {
 export class Collector {
   readonly #deps: CollectorDeps;
   readonly #startedAtMs: number;
-  /** By record uid and version, so that a re-attach starts the count anew. */
+  /** By record uid and version, so that a change starts the count anew. */
   #goneSince = new Map<string, number>();
+  #seenSince = new Map<string, number>();
 
   constructor(deps: CollectorDeps) {
     this.#deps = deps;
     this.#startedAtMs = deps.nowMs();
+  }
+
+  /** How long until the next rest ends, at most `atMostMs`. */
+  untilNextMs(atMostMs: number): number {
+    const ends = this.#deps.index.all().flatMap(({ spec }) => (spec.until === undefined ? [] : Date.parse(spec.until)));
+    return Math.max(0, Math.min(atMostMs, ...ends.map((end) => end - this.#deps.now().getTime())));
   }
 
   async collect(dryRun: boolean): Promise<CollectAnswer> {
@@ -42,19 +50,31 @@ export class Collector {
   }
 
   async #judge() {
-    const { index, bootID, patience, nowMs, now } = this.#deps;
+    const { index, bootID, patience, nowMs, now, longestRestMs } = this.#deps;
     const goneSince = new Map<string, number>();
+    const seenSince = new Map<string, number>();
     const judged = [];
     for (const record of index.all()) {
       const look = await lookAtNetns(record.spec.holder.netns);
       const sight = `${record.uid} ${record.resourceVersion}`;
       const goneSinceMs = look === 'gone' ? (this.#goneSince.get(sight) ?? nowMs()) : null;
       if (goneSinceMs !== null) goneSince.set(sight, goneSinceMs);
-      const evidence = { nowMs: nowMs(), bootID, bootedAgentAtMs: this.#startedAtMs, goneSinceMs, look };
+      const seenSinceMs = this.#seenSince.get(sight) ?? nowMs();
+      seenSince.set(sight, seenSinceMs);
+      const evidence = {
+        nowMs: nowMs(),
+        bootID,
+        bootedAgentAtMs: this.#startedAtMs,
+        goneSinceMs,
+        look,
+        seenSinceMs,
+        longestRestMs: longestRestMs(record),
+      };
       const verdict = judgeLeftover(record, evidence, patience, now());
       if (verdict !== null) judged.push({ record, verdict });
     }
     this.#goneSince = goneSince;
+    this.#seenSince = seenSince;
     return judged;
   }
 

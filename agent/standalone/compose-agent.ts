@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { everyRecord } from '#pkg/ledger/every-record.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { Agent } from '../agent.ts';
@@ -21,11 +22,14 @@ import { ContainerHolders } from './container-holders.ts';
 
 const WORKING = { working: 64, queued: 1_000 };
 const MOST_WAITERS = 256;
+/** Of a pool that is gone, or has no cooldown any more; no pool may ask for more. */
+const LONGEST_REST_MS = 7 * 24 * 3_600_000;
 const EARLIER_BOOT_MS = 5 * 60_000;
 const PLAN_OPTIONS = { enableIPv4: true, enableIPv6: true, enableSubnets: false, agentNamespace: '' };
 
 export interface AgentPorts {
   readonly ledger: Ledger;
+  readonly index: NodeIndex;
   readonly catalog: PoolCatalog;
   readonly spool: Spool;
   readonly node: string;
@@ -39,16 +43,16 @@ export interface AgentPorts {
 }
 
 /** Wires the agent of a host without Kubernetes, knowing this node's records; it does not serve yet. */
-export async function composeAgent(
-  ports: AgentPorts,
-): Promise<{ agent: Agent; releaser: Releaser; collector: Collector }> {
-  const { ledger, catalog, spool, node, bootID, log, reach } = ports;
+export function composeAgent(ports: AgentPorts): {
+  agent: Agent;
+  releaser: Releaser;
+  collector: Collector;
+  waiters: FreedWaiters;
+} {
+  const { ledger, index, catalog, spool, node, bootID, log, reach } = ports;
   const nowMs = ports.nowMs ?? (() => performance.now());
   const now = ports.now ?? (() => new Date());
   const options = PLAN_OPTIONS;
-  const index = new NodeIndex(nowMs);
-  // All of them, whatever the node was called when they were written: without Kubernetes the ledger is this host's alone.
-  for await (const record of everyRecord(ledger)) index.put(record);
   const queue = new KeyedQueue();
   const views = new PoolViews(catalog, ledger, node);
   const holders = new ContainerHolders(node, bootID);
@@ -72,9 +76,20 @@ export async function composeAgent(
     log,
   });
   const patience = { netnsGoneMs: ports.collectAfterMs, earlierBootMs: EARLIER_BOOT_MS };
-  const collector = new Collector({ index, releaser, bootID, patience, nowMs, now, log });
-  const inspector = new Inspector({ ledger, catalog, views, holders, spool, options });
+  const longestRestMs = ({ spec }: IpRecord) => {
+    const cooldownSeconds = catalog.current().pools.get(spec.pool.name)?.reuseCooldownSeconds ?? 0;
+    return cooldownSeconds === 0 ? LONGEST_REST_MS : cooldownSeconds * 1000;
+  };
+  const collector = new Collector({ index, releaser, bootID, patience, longestRestMs, nowMs, now, log });
+  const inspector = new Inspector({ ledger, catalog, views, holders, spool, index, options });
   const collect = (dryRun: boolean) => collector.collect(dryRun);
-  const agent = new Agent({ ledger, index, allocator, releaser, giveBack, inspector, collect, log });
-  return { agent, releaser, collector };
+  const agent = new Agent({ ledger, index, allocator, releaser, inspector, collect, log });
+  return { agent, releaser, collector, waiters };
+}
+
+/** All records, whatever the node was called when they were written: without Kubernetes the ledger is this host's alone. */
+export async function loadIndex(ledger: Ledger, nowMs: () => number = () => performance.now()): Promise<NodeIndex> {
+  const index = new NodeIndex(nowMs);
+  for await (const record of everyRecord(ledger)) index.put(record);
+  return index;
 }

@@ -10,6 +10,8 @@ const SEEN: Evidence = {
   bootedAgentAtMs: 500_000,
   goneSinceMs: null,
   look: 'there',
+  seenSinceMs: 990_000,
+  longestRestMs: 60_000,
 };
 
 function record(spec: Partial<RecordSpec>, holder: Partial<RecordSpec['holder']> = {}): IpRecord {
@@ -81,6 +83,12 @@ test.each([
     record: record({ state: 'Cooling', until: '2026-01-01T12:00:01Z' }),
     seen: SEEN,
     free: false,
+  },
+  {
+    name: 'cooling until far in the future by a clock that was wrong, but rested for the whole cooldown',
+    record: record({ state: 'Cooling', until: '2040-01-01T00:00:00Z' }),
+    seen: { ...SEEN, seenSinceMs: 940_000 },
+    free: true,
   },
   {
     name: 'cooling, over',

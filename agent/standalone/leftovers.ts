@@ -8,6 +8,10 @@ export interface Evidence {
   /** When this record's namespace was first seen gone, without having been seen since; null when it is there. */
   readonly goneSinceMs: number | null;
   readonly look: NetnsLook;
+  /** When this agent first saw the record as it is: clocks may jump, this one does not. */
+  readonly seenSinceMs: number;
+  /** No rest is longer than this, whatever its `until` says. */
+  readonly longestRestMs: number;
 }
 
 export interface Patience {
@@ -19,7 +23,7 @@ export type Verdict = { readonly free: boolean; readonly because: string };
 
 /** Rule 6 without Kubernetes: what DEL never reported is freed on proof only. Null: in use, nothing to say. */
 export function judgeLeftover({ spec }: IpRecord, evidence: Evidence, patience: Patience, now: Date): Verdict | null {
-  if (spec.state === 'Cooling' || spec.state === 'Quarantined') return judgeResting(spec.until, now);
+  if (spec.state === 'Cooling' || spec.state === 'Quarantined') return judgeResting(spec.until, evidence, now);
   if (spec.state !== 'Allocated') return null;
   const { bootID } = spec.holder;
   if (bootID !== undefined && bootID !== evidence.bootID) {
@@ -34,8 +38,9 @@ export function judgeLeftover({ spec }: IpRecord, evidence: Evidence, patience: 
   );
 }
 
-function judgeResting(until: string | undefined, now: Date): Verdict {
-  const isOver = until === undefined || Date.parse(until) <= now.getTime();
+function judgeResting(until: string | undefined, evidence: Evidence, now: Date): Verdict {
+  const restedMs = evidence.nowMs - evidence.seenSinceMs;
+  const isOver = until === undefined || Date.parse(until) <= now.getTime() || restedMs >= evidence.longestRestMs;
   return { free: isOver, because: isOver ? 'its rest is over' : `it rests until ${until}` };
 }
 

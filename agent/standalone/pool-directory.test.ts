@@ -1,10 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { formatRange } from '#pkg/ip/range.ts';
+import { mustRun } from '#test/support/run-program.ts';
+import { LastGoodFiles } from './last-good-files.ts';
 import { PoolDirectory } from './pool-directory.ts';
+
+const silent = pino({ level: 'silent' });
 
 function poolYaml(name: string, ips: string, more = ''): string {
   return `apiVersion: spiderpool.spidernet.io/v2beta1
@@ -21,9 +25,15 @@ async function openDirectory(files: Record<string, string>) {
   const path = await mkdtemp(join(tmpdir(), 'ipledger-pools-'));
   const write = (name: string, text: string) => writeFile(join(path, name), text);
   for (const [name, text] of Object.entries(files)) await write(name, text);
-  const catalog = await PoolDirectory.open(path, pino({ level: 'silent' }));
+  const lastGood = new LastGoodFiles(join(path, 'last-good'));
+  const open = (domains: Record<string, string> = {}) =>
+    PoolDirectory.open(path, { lastGood, domainsInUse: () => new Map(Object.entries(domains)), log: silent });
+  const catalog = await open();
   return {
+    path,
     catalog,
+    /** As after a restart of the agent. */
+    open,
     write,
     remove: (name: string) => rm(join(path, name)),
     rangesOf: (name: string) =>
@@ -134,16 +144,75 @@ test('a file that becomes broken keeps its last good state; mended, it is used; 
   expect(made.rangesOf('p')).toBeUndefined();
 });
 
-test('the domain of a pool in use cannot change', async () => {
+const inDomain = (domain: string) =>
+  poolYaml('p', '10.0.0.10').replace('name: p', `name: p\n  annotations: {ipledger.io/domain: ${domain}}`);
+
+test('the domain of a pool cannot change while it is in force: the earlier version stays, also after other changes', async () => {
   await using made = await openDirectory({ 'p.yaml': poolYaml('p', '10.0.0.10') });
-  await made.write(
-    'p.yaml',
-    poolYaml('p', '10.0.0.10').replace('name: p', 'name: p\n  annotations: {ipledger.io/domain: blue}'),
-  );
+  await made.write('p.yaml', inDomain('blue'));
   await made.catalog.reload();
-  expect(made.catalog.current().problems).toEqual([
-    expect.stringContaining('domain of pool p is default and cannot become blue'),
+  await made.write('other.yaml', poolYaml('other', '10.0.0.200'));
+  await made.catalog.reload();
+  const { pools, problems } = made.catalog.current();
+  expect(problems).toEqual([expect.stringContaining('domain of pool p is default and cannot become blue')]);
+  expect([pools.get('p')?.domain, pools.has('other')]).toEqual(['default', true]);
+});
+
+test('the domain of a pool cannot change over a restart while addresses of it are held', async () => {
+  await using made = await openDirectory({ 'p.yaml': poolYaml('p', '10.0.0.10') });
+  await made.write('p.yaml', inDomain('blue'));
+  using restarted = await made.open({ p: 'default' });
+  expect([...restarted.current().pools.keys()]).toEqual([]);
+  expect(restarted.current().problems).toEqual([expect.stringContaining('cannot become blue')]);
+  using unused = await made.open();
+  expect(unused.current().pools.get('p')?.domain).toBe('blue');
+});
+
+test('a pool that grows over another keeps its earlier size, and the other stays', async () => {
+  await using made = await openDirectory({
+    'a.yaml': poolYaml('a', '10.0.0.10'),
+    'b.yaml': poolYaml('b', '10.0.0.20'),
+  });
+  await made.write('a.yaml', poolYaml('a', '10.0.0.10-10.0.0.30'));
+  await made.catalog.reload();
+  expect([made.rangesOf('a'), made.rangesOf('b')]).toEqual([['10.0.0.10'], ['10.0.0.20']]);
+  expect(made.catalog.current().problems).toEqual([expect.stringMatching(/^a\.yaml:1: /)]);
+});
+
+test('a newcomer does not take the name of a pool in force', async () => {
+  await using made = await openDirectory({ 'm.yaml': poolYaml('lab', '10.0.0.10') });
+  await made.write('0-copy.yaml', poolYaml('lab', '10.0.0.99'));
+  await made.catalog.reload();
+  expect(made.rangesOf('lab')).toEqual(['10.0.0.10']);
+});
+
+test('a file that is broken at a restart keeps its last good state: a reservation does not end by a typo', async () => {
+  const reserved = (ips: string) =>
+    `apiVersion: spiderpool.spidernet.io/v2beta1\nkind: SpiderReservedIP\nmetadata: {name: printers}\nspec: {ips: [${ips}]}\n`;
+  await using made = await openDirectory({ 'printers.yaml': reserved('10.0.0.10') });
+  await made.write('printers.yaml', reserved('10.0.0.10, 10.0.0.300'));
+  using restarted = await made.open();
+  expect(restarted.current().reserved[4].size).toBe(1n);
+  expect(restarted.current().problems).toEqual([expect.stringContaining('10.0.0.300')]);
+});
+
+test('what is no plain file is reported and keeps nobody waiting', async () => {
+  await using made = await openDirectory({ 'ok.yaml': poolYaml('ok', '10.0.0.10') });
+  await mustRun('mkfifo', join(made.path, 'pipe.yaml'));
+  await symlink('/dev/zero', join(made.path, 'zero.yaml'));
+  await mkdir(join(made.path, 'directory.yaml'));
+  await made.catalog.reload();
+  expect(made.catalog.current().problems.toSorted()).toEqual([
+    'directory.yaml: it is not a plain file',
+    'pipe.yaml: it is not a plain file',
+    'zero.yaml: it is not a plain file',
   ]);
+  expect([...made.catalog.current().pools.keys()]).toEqual(['ok']);
+});
+
+test('a key that is there twice is reported with its line', async () => {
+  await using made = await openDirectory({ 'p.yaml': poolYaml('p', '10.0.0.10', '  ips: [10.0.0.11]\n') });
+  expect(made.catalog.current().problems).toEqual(['p.yaml:8: the key ips is there twice']);
 });
 
 test('nothing changed: nobody is told', async () => {
@@ -157,7 +226,13 @@ test('nothing changed: nobody is told', async () => {
 });
 
 test('a directory that is not there is an error at start', async () => {
-  await expect(PoolDirectory.open('/nowhere/at/all', pino({ level: 'silent' }))).rejects.toMatchObject({
+  await expect(
+    PoolDirectory.open('/nowhere/at/all', {
+      lastGood: new LastGoodFiles('/nowhere'),
+      domainsInUse: () => new Map(),
+      log: silent,
+    }),
+  ).rejects.toMatchObject({
     reason: 'bad-config',
     message: expect.stringContaining('/nowhere/at/all') as string,
   });

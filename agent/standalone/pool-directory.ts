@@ -1,11 +1,12 @@
-import { watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { CatalogSnapshot, PoolCatalog } from '../pool-catalog.ts';
 import { assembleCatalog } from './assemble-catalog.ts';
-import { listPoolFiles, type PoolFile, readPoolFile } from './pool-files.ts';
+import type { LastGoodFiles } from './last-good-files.ts';
+import { listPoolFiles, type PoolFile, parsePoolFile, readPoolText } from './pool-files.ts';
 
 const SETTLE_MS = 50;
 const POLL_MS = 2_000;
@@ -17,9 +18,17 @@ interface KnownFile {
   readonly problem: string | null;
 }
 
+export interface PoolDirectoryOptions {
+  /** Keeps the last good text of each file over restarts: a reservation must not end because its file was broken later. */
+  readonly lastGood: LastGoodFiles;
+  readonly domainsInUse: () => ReadonlyMap<string, string>;
+  readonly log: Logger;
+}
+
 /** Pools and reserved addresses from YAML files, kept current. A broken file keeps its last good state and is reported. */
 export class PoolDirectory implements PoolCatalog, Disposable {
   readonly #directory: string;
+  readonly #options: PoolDirectoryOptions;
   readonly #log: Logger;
   readonly #listeners = new Set<() => void>();
   readonly #stop: (() => void)[] = [];
@@ -27,14 +36,15 @@ export class PoolDirectory implements PoolCatalog, Disposable {
   #snapshot: CatalogSnapshot | null = null;
   #reloading: Promise<void> = Promise.resolve();
 
-  private constructor(directory: string, log: Logger) {
+  private constructor(directory: string, options: PoolDirectoryOptions) {
     this.#directory = directory;
-    this.#log = log;
+    this.#options = options;
+    this.#log = options.log;
   }
 
   /** Throws when the directory cannot be read; single broken files only leave their pools out. */
-  static async open(directory: string, log: Logger): Promise<PoolDirectory> {
-    const catalog = new PoolDirectory(directory, log);
+  static async open(directory: string, options: PoolDirectoryOptions): Promise<PoolDirectory> {
+    const catalog = new PoolDirectory(directory, options);
     await catalog.#reload();
     catalog.#watch();
     return catalog;
@@ -66,17 +76,28 @@ export class PoolDirectory implements PoolCatalog, Disposable {
   /** Events make it quick, the poll makes it certain: not every file system reports. */
   #watch(): void {
     let timer: NodeJS.Timeout | undefined;
-    const watcher = watch(this.#directory, () => {
+    const watcher = this.#tryWatch(() => {
       clearTimeout(timer);
       timer = setTimeout(() => void this.reload(), SETTLE_MS);
     });
-    watcher.on('error', () => watcher.close());
     const poll = setInterval(() => void this.reload(), POLL_MS);
     this.#stop.push(
-      () => watcher.close(),
+      () => watcher?.close(),
       () => clearInterval(poll),
       () => clearTimeout(timer),
     );
+  }
+
+  /** The kernel may have no room for one more watch. */
+  #tryWatch(onEvent: () => void): FSWatcher | null {
+    try {
+      const watcher = watch(this.#directory, onEvent);
+      watcher.on('error', () => watcher.close());
+      return watcher;
+    } catch (thrown) {
+      this.#log.warn({ why: toIpamError(thrown).message }, 'pools directory cannot be watched, only looked at');
+      return null;
+    }
   }
 
   async #reload(): Promise<void> {
@@ -87,7 +108,7 @@ export class PoolDirectory implements PoolCatalog, Disposable {
     const problems = [...files.values()].flatMap((file) => file.problem ?? []);
     const before = this.#snapshot;
     this.#files = files;
-    this.#snapshot = assembleCatalog(good, problems, before);
+    this.#snapshot = assembleCatalog(good, problems, before, this.#options.domainsInUse());
     this.#report(before);
     for (const listener of this.#listeners) listener();
   }
@@ -96,9 +117,17 @@ export class PoolDirectory implements PoolCatalog, Disposable {
     const known = this.#files.get(name);
     const stamp = await stampOf(join(this.#directory, name));
     if (known?.stamp === stamp) return known;
-    const read = await readPoolFile(this.#directory, name);
-    if (read.ok) return { stamp, good: read.content, problem: null };
-    return { stamp, good: known?.good ?? null, problem: read.problem };
+    const read = await readPoolText(this.#directory, name);
+    const parsed = read.ok ? parsePoolFile(name, read.text) : read;
+    if (!parsed.ok) return { stamp, good: known?.good ?? (await this.#lastGood(name)), problem: parsed.problem };
+    if (read.ok) await this.#options.lastGood.keep(name, read.text);
+    return { stamp, good: parsed.content, problem: null };
+  }
+
+  async #lastGood(name: string): Promise<PoolFile | null> {
+    const text = await this.#options.lastGood.find(name);
+    const parsed = text === null ? null : parsePoolFile(name, text);
+    return parsed?.ok === true ? parsed.content : null;
   }
 
   #report(before: CatalogSnapshot | null): void {
@@ -111,7 +140,7 @@ export class PoolDirectory implements PoolCatalog, Disposable {
 
 async function stampOf(path: string): Promise<string> {
   const stats = await stat(path, { bigint: true }).catch(() => null);
-  return stats === null ? 'missing' : `${stats.ino} ${stats.size} ${stats.mtimeNs}`;
+  return stats === null ? 'missing' : `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;
 }
 
 function isSame(a: ReadonlyMap<string, KnownFile>, b: ReadonlyMap<string, KnownFile>): boolean {

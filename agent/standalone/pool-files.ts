@@ -1,13 +1,14 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LineCounter, parseAllDocuments } from 'yaml';
 import { decodePool } from '#pkg/crd/decode-pool.ts';
 import { decodeReservedIp, type ReservedIp } from '#pkg/crd/decode-reserved-ip.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import { lineOfPath } from './yaml-line.ts';
+import { findRepeatedKey, lineOfPath } from './yaml-line.ts';
 
-const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_FILE_BYTES = 256 * 1024;
 const MAX_FILES = 1_000;
 
 export interface PoolFile {
@@ -15,7 +16,9 @@ export interface PoolFile {
   readonly reservedIps: readonly ReservedIp[];
 }
 
-export type ReadFile =
+export type ReadText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string };
+
+export type ParsedFile =
   | { readonly ok: true; readonly content: PoolFile }
   /** Said in one line that names file and line. */
   | { readonly ok: false; readonly problem: string };
@@ -39,24 +42,35 @@ export async function listPoolFiles(directory: string): Promise<string[]> {
   return names;
 }
 
-export async function readPoolFile(directory: string, name: string): Promise<ReadFile> {
+/** The text of one file, or why it cannot be used. */
+export async function readPoolText(directory: string, name: string): Promise<ReadText> {
   try {
-    const { size } = await stat(join(directory, name));
-    if (size > MAX_FILE_BYTES)
-      return { ok: false, problem: `${name}: ${size} bytes, at most ${MAX_FILE_BYTES} are read` };
-    return parsePoolFile(name, await readFile(join(directory, name), 'utf8'));
+    // Not blocking: opening a pipe would wait for somebody to write into it.
+    await using file = await open(join(directory, name), constants.O_RDONLY | constants.O_NONBLOCK);
+    if (!(await file.stat()).isFile()) return { ok: false, problem: `${name}: it is not a plain file` };
+    const buffer = Buffer.alloc(MAX_FILE_BYTES + 1);
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+    if (bytesRead > MAX_FILE_BYTES) return { ok: false, problem: `${name}: more than ${MAX_FILE_BYTES} bytes` };
+    return { ok: true, text: buffer.toString('utf8', 0, bytesRead) };
   } catch (thrown) {
     return { ok: false, problem: `${name}: ${toIpamError(thrown).message}` };
   }
 }
 
-function parsePoolFile(name: string, text: string): ReadFile {
+export function parsePoolFile(name: string, text: string): ParsedFile {
   const lines = new LineCounter();
   const pools: { pool: Pool; where: string }[] = [];
   const reservedIps: ReservedIp[] = [];
-  const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: true });
+  const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: false });
   for (const document of 'empty' in documents ? [] : documents) {
     const [fault] = document.errors;
+    const repeated = fault === undefined ? findRepeatedKey(document) : null;
+    if (repeated !== null) {
+      return {
+        ok: false,
+        problem: `${name}:${lines.linePos(repeated.at).line}: the key ${repeated.key} is there twice`,
+      };
+    }
     if (fault !== undefined)
       return { ok: false, problem: `${name}:${fault.linePos?.[0].line ?? 1}: ${firstLine(fault.message)}` };
     try {

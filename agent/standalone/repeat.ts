@@ -1,6 +1,6 @@
 /** Runs a task again and again, with a pause after each end; never two at once. Disposing waits for the one under way. */
 export function repeat(
-  pauseMs: number,
+  pauseMs: () => number,
   task: () => Promise<unknown>,
   onFailure: (thrown: unknown) => void,
 ): AsyncDisposable {
@@ -14,7 +14,7 @@ export function repeat(
   const schedule = (): void => {
     timer = setTimeout(() => {
       running = turn();
-    }, pauseMs);
+    }, pauseMs());
   };
   schedule();
   return {

@@ -1,20 +1,22 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
-import { lockDataDirectory } from '#pkg/ledger/data-directory-lock.ts';
+import { lockDataDirectory, lockSocketPath } from '#pkg/ledger/agent-lock.ts';
 import { openSqliteLedger } from '#pkg/ledger/sqlite-ledger.ts';
+import { makeDirectory, refuseForeignDirectory } from '../private-directory.ts';
 import { drainSpool } from '../release/drain-spool.ts';
 import { Spool } from '../release/spool.ts';
 import { buildServer } from '../server.ts';
 import { prepareSocketPath } from '../socket-path.ts';
 import type { ReachStep } from '../steps.ts';
-import { composeAgent } from './compose-agent.ts';
+import { composeAgent, loadIndex } from './compose-agent.ts';
+import { LastGoodFiles } from './last-good-files.ts';
 import { PoolDirectory } from './pool-directory.ts';
 import { repeat } from './repeat.ts';
 
 const DRAIN_EVERY_MS = 2_000;
+const SHORTEST_LOOK_MS = 500;
 const UNFINISHED_AFTER_MS = 3_600_000;
 
 export interface StandaloneConfig {
@@ -35,33 +37,58 @@ export async function startStandaloneAgent(
   reach: ReachStep,
 ): Promise<AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
-  await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 });
-  starting.use(lockDataDirectory(config.dataDirectory));
-  const catalog = starting.use(await PoolDirectory.open(config.poolsDirectory, log));
+  await takeHost(config, starting);
   const ledger = await openSqliteLedger(join(config.dataDirectory, 'ledger.db'));
   starting.defer(() => ledger.close());
+  const index = await loadIndex(ledger);
+  const lastGood = new LastGoodFiles(join(config.dataDirectory, 'pools'));
+  const domainsInUse = () => new Map(index.all().map(({ spec }) => [spec.pool.name, spec.domain]));
+  const catalog = starting.use(await PoolDirectory.open(config.poolsDirectory, { lastGood, domainsInUse, log }));
   const spool = new Spool(config.spoolDirectory);
   await spool.prepare();
   await spool.removeUnfinished(new Date(Date.now() - UNFINISHED_AFTER_MS));
 
-  const { agent, releaser, collector } = await composeAgent({ ...config, ledger, catalog, spool, log, reach });
+  const { agent, releaser, collector, waiters } = composeAgent({
+    ...config,
+    ledger,
+    index,
+    catalog,
+    spool,
+    log,
+    reach,
+  });
   await drainSpool(spool, releaser, log);
   agent.becomeReady();
   const server = buildServer(agent, log);
   await listen(server, config.socketPath);
   starting.defer(() => server.close());
+  starting.defer(() => waiters.stop());
   log.info({ socket: config.socketPath, node: config.node }, 'agent serves');
 
   const report = (task: string) => (thrown: unknown) =>
     log.error({ task, why: toIpamError(thrown).message }, 'background task failed');
-  starting.use(repeat(DRAIN_EVERY_MS, () => drainSpool(spool, releaser, log), report('drain the spool')));
-  starting.use(repeat(lookEveryMs(config), () => collector.collect(false), report('collect leftovers')));
+  const drain = () => drainSpool(spool, releaser, log);
+  starting.use(repeat(() => DRAIN_EVERY_MS, drain, report('drain the spool')));
+  const pauseMs = () => Math.max(SHORTEST_LOOK_MS, collector.untilNextMs(lookEveryMs(config)));
+  starting.use(repeat(pauseMs, () => collector.collect(false), report('collect leftovers')));
   return starting.move();
+}
+
+/** First of all: nothing is read or changed while another agent may be at work here. */
+async function takeHost(
+  { dataDirectory, socketPath }: StandaloneConfig,
+  starting: AsyncDisposableStack,
+): Promise<void> {
+  await makeDirectory(dataDirectory);
+  await refuseForeignDirectory(dataDirectory);
+  starting.use(lockDataDirectory(dataDirectory));
+  await makeDirectory(dirname(socketPath));
+  starting.use(lockSocketPath(socketPath));
+  await prepareSocketPath(socketPath);
 }
 
 /** The socket is made with mode 0600: no moment in which others could connect. */
 async function listen(server: FastifyInstance, path: string): Promise<void> {
-  await prepareSocketPath(path);
   const before = process.umask(0o177);
   try {
     await server.listen({ path });
@@ -71,5 +98,5 @@ async function listen(server: FastifyInstance, path: string): Promise<void> {
 }
 
 function lookEveryMs({ collectAfterMs }: StandaloneConfig): number {
-  return Math.max(500, Math.min(30_000, collectAfterMs / 2));
+  return Math.max(SHORTEST_LOOK_MS, Math.min(30_000, collectAfterMs / 2));
 }

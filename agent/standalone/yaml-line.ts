@@ -1,4 +1,4 @@
-import { type Document, isNode, type LineCounter } from 'yaml';
+import { type Document, isNode, isScalar, type LineCounter, visit } from 'yaml';
 
 const PATH = /^([A-Za-z0-9_.[\]/-]+): /;
 
@@ -18,4 +18,21 @@ function toKeys(path: string): (string | number)[] {
     .split('.')
     .filter((key) => key !== '')
     .map((key) => (/^\d+$/.test(key) ? Number(key) : key));
+}
+
+/** The library's own check compares every key with every other, which takes seconds for a long file. */
+export function findRepeatedKey(document: Document): { readonly key: string; readonly at: number } | null {
+  let found: { key: string; at: number } | null = null;
+  visit(document, {
+    Map(_key, map) {
+      const seen = new Set<string>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        const text = String(key.value);
+        if (seen.has(text)) found ??= { key: text, at: key.range?.[0] ?? 0 };
+        seen.add(text);
+      }
+    },
+  });
+  return found;
 }

@@ -43,6 +43,8 @@ export interface WhoAnswer {
   readonly records: readonly IpRecord[];
   readonly pools: readonly string[];
   readonly reservedBy: readonly string[];
+  /** The agent's clock, for the release of what is shown here. */
+  readonly asOfMs: number;
 }
 
 export interface ExplainAnswer {
@@ -64,6 +66,7 @@ export interface ExplainedPool {
 export interface Finding {
   readonly kind:
     | 'duplicate-holder'
+    | 'reserved-address'
     | 'outside-pool'
     | 'unknown-pool'
     | 'vanished-netns'
@@ -83,6 +86,8 @@ export interface ReleaseArgs {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
+  /** When the operator was shown it: an ADD that was answered with the record since then voids the wish. */
+  readonly asOfMs: number;
 }
 
 export interface ReleaseAnswer {

@@ -9,10 +9,12 @@ const MAX_WARNING = 512;
 export function decodeCallExtras(fields: JsonFields): CallExtras {
   const network = (fields.raw('network') ?? '') === '' ? undefined : decodeNetwork(fields);
   const timeoutMs = fields.optionalInteger('timeoutMs', 1, MAX_TIMEOUT_MS);
+  const ageMs = fields.optionalInteger('ageMs', 0, MAX_TIMEOUT_MS);
   const warnings = fields.optionalTexts('warnings', MAX_WARNINGS, MAX_WARNING);
   return {
     ...(network === undefined ? {} : { network }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(ageMs === undefined ? {} : { ageMs }),
     ...(warnings === undefined ? {} : { warnings }),
   };
 }

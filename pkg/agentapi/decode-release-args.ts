@@ -7,5 +7,6 @@ export function decodeReleaseArgs(body: unknown): ReleaseArgs {
     name: fields.text('name', 253),
     uid: fields.text('uid', 128),
     resourceVersion: fields.text('resourceVersion', 64),
+    asOfMs: fields.optionalInteger('asOfMs', 0, Number.MAX_SAFE_INTEGER) ?? fields.refuse('asOfMs', 'is missing'),
   };
 }

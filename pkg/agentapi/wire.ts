@@ -19,6 +19,8 @@ export interface CallExtras {
   readonly network?: string;
   /** How long the plugin will still wait for the answer. */
   readonly timeoutMs?: number;
+  /** How long ago the call began: the plugin may have waited for the agent. */
+  readonly ageMs?: number;
   /** Keys of the network configuration that were ignored, for the agent's log. */
   readonly warnings?: readonly string[];
 }

@@ -76,8 +76,9 @@ export class Election implements AsyncDisposable {
     const { timing } = this.#client;
     if (this.#term !== null && !this.isLeader()) this.#endTerm();
     const sentAtMs = timing.nowMs();
-    const leftMs = this.#term === null ? this.#pace.renewDeadlineMs / 2 : this.#leadUntilMs - sentAtMs;
-    const claimed = await this.#claim.claim(leftMs);
+    const claimed = await this.#claim.claim(
+      this.#term === null ? sentAtMs + this.#pace.renewDeadlineMs / 2 : this.#leadUntilMs,
+    );
     if (claimed.held) this.#leadUntilMs = sentAtMs + this.#pace.renewDeadlineMs;
     else if (claimed.failure !== null) this.#options.onTrouble(claimed.failure);
     const holds = timing.nowMs() < this.#leadUntilMs;

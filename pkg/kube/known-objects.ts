@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectMeta } from './kube-object.ts';
 import type { WatchItem } from './watch-item.ts';
 
-export interface ObjectIdentity {
+interface ObjectIdentity {
   readonly namespace?: string;
   readonly name: string;
   readonly uid: string;

@@ -32,15 +32,16 @@ export class LeaseClaim {
     this.#options = options;
   }
 
-  /** One write while we hold it; a read before that otherwise. */
-  async claim(timeoutMs: number): Promise<ClaimResult> {
+  /** One write while we hold it; a read before that otherwise. Ends by the deadline. */
+  async claim(deadlineMs: number): Promise<ClaimResult> {
     const { identity } = this.#options;
     if (this.#observed?.spec.holderIdentity !== identity) {
-      const looked = await this.#look(timeoutMs);
+      const looked = await this.#look(this.#leftMs(deadlineMs));
       if (looked !== null) return { held: false, failure: looked };
       if (this.#isHeldByAnother()) return { held: false, failure: null };
     }
-    const written = await this.#write(timeoutMs, (before, now) => heldBy(identity, this.#options.leaseMs, before, now));
+    const hold = (before: LeaseSpec | null, now: Date) => heldBy(identity, this.#options.leaseMs, before, now);
+    const written = await this.#write(this.#leftMs(deadlineMs), hold);
     if (written.ok) return { held: true };
     // Unanswered, or written by another: what we know of it is worth nothing.
     if (this.#observed?.spec.holderIdentity === identity) this.#observed = null;
@@ -61,6 +62,10 @@ export class LeaseClaim {
     if (found.ok) this.#observe(found.object);
     if (!found.ok && found.because === 'NotFound') this.#observed = null;
     return found.ok || found.because === 'NotFound' ? null : found;
+  }
+
+  #leftMs(deadlineMs: number): number {
+    return Math.max(1, deadlineMs - this.#client.timing.nowMs());
   }
 
   #observe(lease: KubeObject): void {

@@ -54,5 +54,6 @@ export function readWatch(
     end(isInOrder ? null : failure('Unknown', lastError?.message ?? 'the connection was lost'));
   });
   if (signal.aborted) abort();
+  if (stream.destroyed) end(failure('Unknown', 'the connection was lost')); // its close event has passed
   return promise;
 }

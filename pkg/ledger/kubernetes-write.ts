@@ -75,7 +75,7 @@ function isHeldFor(found: IpRecord | null, spec: RecordSpec): boolean {
   );
 }
 
-/** The API server answers the update of a uid that is gone with a conflict too: only a look tells the two apart. */
+/** Older API servers call it a conflict too when the uid of an update is gone: only a look tells the two apart. */
 async function refusalOf(client: KubeClient, name: string, options: DefiniteOptions): Promise<Refusal> {
   const found = await look(client, name, options);
   return !found.ok && found.because === 'NotFound' ? 'gone' : 'changed';

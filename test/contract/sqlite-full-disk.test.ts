@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { lockDataDirectory } from '#pkg/ledger/data-directory-lock.ts';
+import { lockDataDirectory } from '#pkg/ledger/agent-lock.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { openSqliteLedger } from '#pkg/ledger/sqlite-ledger.ts';
 import { expectFailure, taken } from './ledger-resource.ts';

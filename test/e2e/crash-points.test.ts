@@ -58,7 +58,7 @@ async function makeHost() {
   };
 }
 
-const IN_ADD: readonly Step[] = ['add-received', 'address-chosen', 'record-created', 'answer-ready'];
+const IN_ADD: readonly Step[] = ['add-received', 'address-chosen', 'record-created', 'spool-consumed', 'answer-ready'];
 
 test.each(IN_ADD)(
   'killed in ADD at %s: the neighbour keeps its addresses, the retry gets one per family, nothing leaks',

@@ -36,7 +36,7 @@ async function hold(transcript: Transcript, slackMs: number, runPlugin: (stage: 
   expect(ran.tookMs).toBeLessThanOrEqual((transcript.env['CNI_COMMAND'] === 'ADD' ? 30_000 : 10_000) + slackMs);
 }
 
-/** `timeoutMs` differs from run to run: its sense is checked here and its value taken away. */
+/** `timeoutMs` and `ageMs` differ from run to run: their sense is checked here and their value taken away. */
 function readRequest(raw: Buffer): WireRequest {
   const [head = '', body = ''] = raw.toString().split('\r\n\r\n');
   const [method = '', path = ''] = head.split(' ');
@@ -44,7 +44,9 @@ function readRequest(raw: Buffer): WireRequest {
   expect(headers).toEqual(expect.arrayContaining(['connection: close', 'x-ipledger-client: 1']));
   if (body === '') return { method, path, body: null };
   expect(headers).toContain(`content-length: ${Buffer.byteLength(body)}`);
-  const { timeoutMs, ...args } = JSON.parse(body);
+  const { timeoutMs, ageMs, ...args } = JSON.parse(body);
+  expect(ageMs).toBeGreaterThanOrEqual(0);
+  expect(ageMs).toBeLessThanOrEqual(30_000);
   expect(timeoutMs).toBeGreaterThan(0);
   expect(timeoutMs).toBeLessThanOrEqual(path === '/v1/ipam/ip' && method === 'POST' ? 29_000 : 9_000);
   return { method, path, body: args };

@@ -8,6 +8,7 @@ import { amended, expectFailure, taken } from '#test/contract/ledger-resource.ts
 import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
+import { recordRequests } from './ledger-requests.ts';
 
 let cluster: LedgerCluster;
 /** The agent of worker-1, and somebody who looks on over a connection of its own. */
@@ -31,24 +32,13 @@ const inSeconds = (seconds: number) => ({ deadlineMs: performance.now() + second
 const all = () => onlooker.list({ limit: 100 });
 
 describe('what a write costs the API server', () => {
-  const VERBS = ['POST', 'PUT', 'DELETE', 'GET', 'LIST', 'PATCH', 'WATCH'];
-
-  async function requestsOf(act: () => Promise<unknown>): Promise<Record<string, number>> {
-    const count = async () =>
-      Promise.all(VERBS.map((verb) => cluster.server.requestCount({ resource: 'iprecords', verb })));
-    const before = await count();
-    await act();
-    const after = await count();
-    const spent = VERBS.map((verb, at) => [verb, (after[at] ?? 0) - (before[at] ?? 0)] as const);
-    return Object.fromEntries(spent.filter(([, requests]) => requests > 0));
-  }
-
   test('one request each: create, amend, take over, release', async () => {
     const records: IpRecord[] = [];
     const addresses = Array.from({ length: 10 }, (_, n) => `10.0.0.${n + 1}`);
     const each = (act: (record: IpRecord) => Promise<IpRecord>) => async () => {
       for (const [at, record] of records.entries()) records[at] = await act(record);
     };
+    const requestsOf = (act: () => Promise<unknown>) => recordRequests(cluster.server, act);
     const create = async () => {
       for (const address of addresses) records.push(await taken(ledger, specOf(address)));
     };
@@ -73,14 +63,19 @@ describe('what a write costs the API server', () => {
     const first = await taken(onlooker, SPEC);
     const second = async () =>
       expect(await ledger.create(heldBy(SPEC, OTHER_POD))).toEqual({ taken: false, record: first });
-    expect(await requestsOf(second)).toEqual({ POST: 1, GET: 1 });
+    expect(await recordRequests(cluster.server, second)).toEqual({ POST: 1, GET: 1 });
   });
 
-  test('a refused release none, a refused amend one more, to tell gone from changed', async () => {
+  test('a refused release none, an amend of what is changed one more, to tell it from gone', async () => {
+    const requestsOf = (act: () => Promise<unknown>) => recordRequests(cluster.server, act);
+    const amend = (seen: IpRecord) => ledger.amend(seen, heldBy(SPEC, { attach: 7 }));
     const seen = await taken(ledger, SPEC);
-    await ledger.release(seen);
+    const now = await amended(ledger, seen, heldBy(SPEC, { attach: 1 }));
     expect(await requestsOf(() => ledger.release(seen))).toEqual({ DELETE: 1 });
-    expect(await requestsOf(() => ledger.amend(seen, heldBy(SPEC, { attach: 1 })))).toEqual({ PUT: 1, GET: 1 });
+    expect(await requestsOf(() => amend(seen))).toEqual({ PUT: 1, GET: 1 });
+    await ledger.release(now);
+    expect(await requestsOf(() => ledger.release(now))).toEqual({ DELETE: 1 });
+    expect(await requestsOf(() => amend(now))).toEqual({ PUT: 1 });
   });
 });
 

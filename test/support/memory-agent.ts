@@ -9,7 +9,7 @@ import type { Releaser } from '#agent/release/releaser.ts';
 import { Spool } from '#agent/release/spool.ts';
 import { assembleCatalog } from '#agent/standalone/assemble-catalog.ts';
 import type { Collector } from '#agent/standalone/collector.ts';
-import { type AgentPorts, composeAgent } from '#agent/standalone/compose-agent.ts';
+import { type AgentPorts, composeAgent, loadIndex } from '#agent/standalone/compose-agent.ts';
 import type { AddArgs, DelArgs } from '#pkg/agentapi/wire.ts';
 import type { ReservedIp } from '#pkg/crd/decode-reserved-ip.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
@@ -59,7 +59,8 @@ export async function startMemoryAgent(
   const spool = options.spool ?? new Spool(spoolDirectory);
   const catalog = new FixedCatalog(pools, options.reservedIps);
   const ledger = options.ledger ?? createMemoryLedger();
-  const parts = await composeAgent({
+  const index = await loadIndex(ledger, options.nowMs);
+  const parts = composeAgent({
     node: 'worker-1',
     bootID: 'boot-1',
     exhaustedWaitMs: 0,
@@ -68,6 +69,7 @@ export async function startMemoryAgent(
     reach: () => {},
     ...options,
     ledger,
+    index,
     catalog,
     spool,
   });
@@ -101,7 +103,7 @@ export function delArgs(containerID: string, more: Partial<DelArgs> = {}): DelAr
 
 export function newCall(timeoutMs = 30_000, signal = new AbortController().signal): Call {
   const arrivedAtMs = performance.now();
-  return { arrivedAtMs, deadlineMs: arrivedAtMs + timeoutMs, signal };
+  return { begunAtMs: arrivedAtMs, arrivedAtMs, deadlineMs: arrivedAtMs + timeoutMs, signal };
 }
 
 function toSnapshot(

@@ -8,16 +8,25 @@ import { isBusy, toLedgerFailure } from './sqlite-failure.ts';
 /** A handle that the garbage collector closes would drop its lock in silence. */
 const held = new Set<DatabaseSync>();
 
-/**
- * One agent per data directory. Node has no flock, but SQLite takes a kernel lock on its file for a transaction:
- * it ends with the process, also by kill -9. Throws `io-failure` if another process has it.
- */
+/** One agent per data directory. */
 export function lockDataDirectory(directory: string): Disposable {
-  const file = join(directory, 'lock.db');
-  const pidFile = join(directory, 'lock.pid');
+  return holdLock(join(directory, 'lock'), directory);
+}
+
+/** One agent per socket: two that start at once must not both find the socket stale. */
+export function lockSocketPath(path: string): Disposable {
+  return holdLock(`${path}.lock`, path);
+}
+
+/**
+ * Node has no flock, but SQLite takes a kernel lock on its file for a transaction: it ends with the process, also by
+ * kill -9. Throws `io-failure` if another process has it.
+ */
+function holdLock(base: string, what: string): Disposable {
+  const pidFile = `${base}.pid`;
   const db = openLock(
-    file,
-    () => new IpamError('io-failure', `another ipledger-agent (${describeHolder(pidFile)}) uses ${directory}`),
+    `${base}.db`,
+    () => new IpamError('io-failure', `another ipledger-agent (${describeHolder(pidFile)}) uses ${what}`),
   );
   held.add(db);
   notePid(pidFile);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { makeTemporaryDirectory } from '#test/contract/temporary-directory.ts';
-import { lockDataDirectory } from './data-directory-lock.ts';
+import { lockDataDirectory } from './agent-lock.ts';
 
 test('the second in one process is refused, until the first lets go', () => {
   using directory = makeTemporaryDirectory();
@@ -87,7 +87,7 @@ interface LockHolder extends AsyncDisposable {
 
 async function startHolder(directory: string, before = ''): Promise<LockHolder> {
   const script = `
-    import { lockDataDirectory } from ${JSON.stringify(import.meta.resolve('./data-directory-lock.ts'))};
+    import { lockDataDirectory } from ${JSON.stringify(import.meta.resolve('./agent-lock.ts'))};
     try { lockDataDirectory(${JSON.stringify(directory)}); ${before} console.log('held'); }
     catch (thrown) { console.log('refused: ' + thrown.message); }
     setInterval(() => {}, 1000);
