@@ -1,5 +1,7 @@
-import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -26,7 +28,6 @@ test('a socket that nobody answers on is taken over', async () => {
   await using made = await makeDirectory();
   const path = join(made.path, 'a.sock');
   const server = await listenOn(join(made.path, 'b.sock'));
-  const { rename } = await import('node:fs/promises');
   await rename(join(made.path, 'b.sock'), path);
   await new Promise((resolve) => server.close(resolve));
   await prepareSocketPath(path);
@@ -56,4 +57,30 @@ test('a directory that others may write is refused', async () => {
   await using made = await makeDirectory();
   await chmod(made.path, 0o777);
   await expect(prepareSocketPath(join(made.path, 'a.sock'))).rejects.toThrow('may be written by others');
+});
+
+test('a socket whose queue is full belongs to somebody: it is left alone', async () => {
+  await using made = await makeDirectory();
+  const path = join(made.path, 'a.sock');
+  const program = `require('node:net').createServer().listen({ path: ${JSON.stringify(path)}, backlog: 1 }, () => console.log('up'))`;
+  const owner = spawn(process.execPath, ['-e', program]);
+  const lines: Socket[] = [];
+  try {
+    await once(owner.stdout, 'data');
+    owner.kill('SIGSTOP');
+    const isFull = async () => {
+      const line = connect(path);
+      lines.push(line);
+      return await once(line, 'connect').then(
+        () => false,
+        () => true,
+      );
+    };
+    for (let at = 0; at < 100 && !(await isFull()); at += 1);
+    await expect(prepareSocketPath(path)).rejects.toThrow('another agent answers');
+    expect((await stat(path)).isSocket()).toBe(true);
+  } finally {
+    for (const line of lines) line.on('error', () => {}).destroy();
+    owner.kill('SIGKILL');
+  }
 });

@@ -36,10 +36,21 @@ export function spool(directory: string, name: string, text: string, maxFiles: n
 
 /** A new directory is only there after a crash if its parent was synced too. */
 function makeDirectory(directory: string): void {
-  const firstMade = mkdirSync(directory, { recursive: true, mode: 0o700 });
-  if (firstMade === undefined) return;
-  for (let made = directory; made.length >= firstMade.length; made = dirname(made)) {
-    withOpen(dirname(made), constants.O_RDONLY | constants.O_DIRECTORY, fsyncSync);
+  const missing: string[] = [];
+  for (let at = directory; !existsSync(at) && at !== dirname(at); at = dirname(at)) missing.unshift(at);
+  // One by one: Node's recursive mkdir never ends below /proc.
+  for (const path of missing) {
+    tryMakeDirectory(path);
+    withOpen(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY, fsyncSync);
+  }
+}
+
+/** Another DEL may have made it in the same moment. */
+function tryMakeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 
@@ -53,7 +64,9 @@ function objectionTo(fd: number): string | null {
 
 function putFile(directory: string, name: string, text: string, maxFiles: number): SpoolOutcome {
   const path = join(directory, name);
-  if (existsSync(path)) return { kind: 'exists' };
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found?.isFile()) return { kind: 'exists' };
+  if (found !== undefined) return { kind: 'failed', why: `${path} is not a plain file` };
   const files = readdirSync(directory).length;
   if (files >= maxFiles) return { kind: 'full', files };
   const unfinished = join(directory, `.${name}.${process.pid}`);

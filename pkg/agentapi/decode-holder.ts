@@ -1,8 +1,8 @@
 import type { JsonFields } from '#pkg/cni/json-fields.ts';
-import { isContainerId, isInterfaceName } from '#pkg/cni/names.ts';
+import { isContainerId, isInterfaceName, isPodName } from '#pkg/cni/names.ts';
 
-const MAX_PATH = 4096;
-const MAX_POD_TEXT = 253;
+/** As long as a record may keep it. */
+const MAX_PATH = 1024;
 const MAX_POD_UID = 128;
 
 interface Holder {
@@ -16,8 +16,8 @@ interface Holder {
 export function decodeHolder(fields: JsonFields): Holder {
   return {
     containerID: decodeContainerId(fields),
-    podNamespace: fields.text('podNamespace', MAX_POD_TEXT),
-    podName: fields.text('podName', MAX_POD_TEXT),
+    podNamespace: fields.textThat(isPodName, 'podNamespace', 'the name of a namespace'),
+    podName: fields.textThat(isPodName, 'podName', 'the name of a pod'),
     podUID: fields.text('podUID', MAX_POD_UID),
   };
 }

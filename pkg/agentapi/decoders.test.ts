@@ -98,7 +98,8 @@ test.each<{ message: string; decode: (body: unknown) => unknown; body: unknown }
   { decode: decodeAddArgs, body: { ...ADD, ifName: 7 }, message: 'ifName must be an interface name' },
   { decode: decodeAddArgs, body: { ...ADD, netNamespace: undefined }, message: 'netNamespace is missing' },
   { decode: decodeAddArgs, body: { ...ADD, podUID: undefined }, message: 'podUID is missing' },
-  { decode: decodeAddArgs, body: { ...ADD, podName: 'a\nb' }, message: 'podName contains control characters' },
+  { decode: decodeAddArgs, body: { ...ADD, podName: 'a\nb' }, message: 'podName must be the name of a pod' },
+  { decode: decodeAddArgs, body: { ...ADD, podName: 'a/b' }, message: 'podName must be the name of a pod' },
   { decode: decodeAddArgs, body: { ...ADD, defaultIPv4IPPool: 'a' }, message: 'defaultIPv4IPPool must be a list' },
   {
     decode: decodeAddArgs,

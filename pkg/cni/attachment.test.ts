@@ -19,8 +19,8 @@ test.each([
   { variables: { ...GOOD, CNI_IFNAME: 'a/b' }, message: /^CNI_IFNAME must be .* not "a\/b"$/ },
   { variables: { ...GOOD, CNI_NETNS: 'netns' }, message: /^CNI_NETNS must be an absolute path .* not "netns"$/ },
   {
-    variables: { ...GOOD, CNI_NETNS: `/${'x'.repeat(4096)}` },
-    message: /^CNI_NETNS must be an absolute path of at most 4096/,
+    variables: { ...GOOD, CNI_NETNS: `/${'x'.repeat(1024)}` },
+    message: /^CNI_NETNS must be an absolute path of at most 1024/,
   },
 ])('$message', ({ variables, message }) => {
   expect(() => parseAttachment(env(variables), true)).toThrow(

@@ -3,7 +3,7 @@ import { isContainerId, isInterfaceName } from './names.ts';
 import { isPlainText, quote } from './text-bounds.ts';
 import type { Env } from './verb.ts';
 
-const MAX_PATH = 4096;
+const MAX_PATH = 1024;
 
 /** One interface of one sandbox: what ADD, DEL and CHECK are about. */
 export interface Attachment {

@@ -1,4 +1,5 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { isPodName } from './names.ts';
 import { clip, isPlainText, quote } from './text-bounds.ts';
 
 const MAX_LENGTH = 64 * 1024;
@@ -64,6 +65,9 @@ function isIdentityKey(key: string): key is IdentityKey {
 function remember(identity: Map<IdentityKey, string>, key: IdentityKey, value: string): void {
   if (!isPlainText(value, IDENTITY[key])) {
     throw refusal(`${key} in CNI_ARGS has control characters or more than ${IDENTITY[key]} characters`);
+  }
+  if ((key === 'K8S_POD_NAME' || key === 'K8S_POD_NAMESPACE') && !isPodName(value)) {
+    throw refusal(`${key} in CNI_ARGS is no name: ${quote(value)}`);
   }
   const known = identity.get(key);
   if (known !== undefined && known !== value) {

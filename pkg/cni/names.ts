@@ -1,9 +1,12 @@
+import { isPlainText } from './text-bounds.ts';
+
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
 const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
 const NOT_IN_INTERFACE_NAMES = /[/:\s]/;
 const MAX_CONTAINER_ID = 128;
 const MAX_NETWORK_NAME = 253;
 const MAX_INTERFACE_NAME_BYTES = 15;
+const MAX_POD_NAME = 253;
 
 export function isContainerId(text: string): boolean {
   return text.length <= MAX_CONTAINER_ID && NAME.test(text);
@@ -11,6 +14,11 @@ export function isContainerId(text: string): boolean {
 
 export function isNetworkName(text: string): boolean {
   return text.length <= MAX_NETWORK_NAME && NAME.test(text);
+}
+
+/** Of a pod or its namespace; empty where the runtime knows none. A slash would make two names look like one. */
+export function isPodName(text: string): boolean {
+  return isPlainText(text, MAX_POD_NAME) && !text.includes('/') && !LONE_SURROGATE.test(text);
 }
 
 /** What Linux takes as the name of a link (IFNAMSIZ counts bytes and the closing NUL). */

@@ -1,31 +1,13 @@
-import { constants } from 'node:http2';
-import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, test, vi } from 'vitest';
-import { startTcpProxy } from '#test/support/tcp-proxy.ts';
-import type { Access } from './access.ts';
-import type { ClientOptions } from './caller.ts';
-import { KubeClient } from './client.ts';
-import type { Resource } from './resource.ts';
-import { type Script, type ScriptedRequest, ScriptedServer, statusBody } from './scripted-server.ts';
+import { describe, expect, test } from 'vitest';
+import { startScripted, THINGS } from './scripted-client.ts';
+import { type Script, type ScriptedRequest, statusBody } from './scripted-server.ts';
 
-const THINGS: Resource = { group: 'test.io', version: 'v1', plural: 'things', kind: 'Thing' };
 const AT = { name: 'a' };
 const THING = { metadata: { name: 'a', uid: 'u1', resourceVersion: '7' }, spec: { size: 1 } };
 
-async function start(script: Script, options: Partial<ClientOptions> = {}, load?: (server: ScriptedServer) => Access) {
-  const server = await ScriptedServer.start(script);
-  const loadAccess = async () => load?.(server) ?? server.access();
-  const client = new KubeClient(loadAccess, { userAgent: 'test', ...options });
-  const stop = async () => {
-    client[Symbol.dispose]();
-    await server[Symbol.asyncDispose]();
-  };
-  return { server, client, [Symbol.asyncDispose]: stop };
-}
-
 describe('requests', () => {
   test('each verb sends what the API server expects', async () => {
-    await using made = await start((request) => request.answer(200, THING));
+    await using made = await startScripted((request) => request.answer(200, THING));
     const { client, server } = made;
     await client.get(THINGS, { namespace: 'n', name: 'a' }, { form: 'metadata' });
     await client.create(THINGS, { metadata: { name: 'a' }, spec: 1 });
@@ -73,7 +55,7 @@ describe('requests', () => {
   });
 
   test('a name cannot reach out of its place in the path', async () => {
-    await using made = await start((request) => request.answer(404, ''));
+    await using made = await startScripted((request) => request.answer(404, ''));
     await made.client.get(THINGS, { name: '../../secrets?x=1' });
     expect(made.server.requests[0]?.path).toBe('/apis/test.io/v1/things/..%2F..%2Fsecrets%3Fx%3D1');
   });
@@ -92,12 +74,12 @@ describe('answers', () => {
     { name: 'another object', body: { metadata: { ...THING.metadata, name: 'b' } }, because: 'BadAnswer' },
     { name: 'a list', body: [THING], because: 'BadAnswer' },
   ])('a 200 with $name is $because', async ({ body, because }) => {
-    await using made = await start((request) => request.answer(200, body));
+    await using made = await startScripted((request) => request.answer(200, body));
     expect(await made.client.get(THINGS, AT)).toMatchObject({ ok: false, because });
   });
 
   test('one without an end is cut at the allowed size, and the connection stays', async () => {
-    await using made = await start(
+    await using made = await startScripted(
       ({ stream, path, answer }) => {
         if (path.endsWith('/b')) return answer(200, { metadata: { ...THING.metadata, name: 'b' } });
         stream.respond({ ':status': 200 });
@@ -120,7 +102,7 @@ describe('answers', () => {
     { name: 'its stream', cut: ({ stream }: ScriptedRequest) => stream.destroy(new Error('cut')) },
     { name: 'its connection', cut: ({ session }: ScriptedRequest) => session?.destroy() },
   ])('one that $name ends in the middle of is unknown', async ({ cut }) => {
-    await using made = await start((request) => {
+    await using made = await startScripted((request) => {
       request.stream.respond({ ':status': 200 });
       request.stream.write('{"metadata":');
       setTimeout(() => cut(request), 50);
@@ -132,7 +114,7 @@ describe('answers', () => {
 describe('429', () => {
   test('the pause it asks for is kept, then the request succeeds', async () => {
     const at: number[] = [];
-    await using made = await start(({ answer }) => {
+    await using made = await startScripted(({ answer }) => {
       at.push(performance.now());
       if (at.length === 1) answer(429, 'Too many requests', { 'retry-after': '1' });
       else answer(201, THING);
@@ -144,7 +126,7 @@ describe('429', () => {
   });
 
   test('a pause longer than the time left is told at once', async () => {
-    await using made = await start(({ answer }) => answer(429, '', { 'retry-after': '30' }));
+    await using made = await startScripted(({ answer }) => answer(429, '', { 'retry-after': '30' }));
     const outcome = await made.client.create(THINGS, THING);
     expect(outcome).toMatchObject({ because: 'TooManyRequests', retryAfterMs: 30_000 });
     expect(made.server.requests).toHaveLength(1);
@@ -157,7 +139,7 @@ describe('401', () => {
 
   test('the credentials are read again and the request repeated', async () => {
     const tokens = ['old', 'new'];
-    await using made = await start(needsNewToken, {}, (server) =>
+    await using made = await startScripted(needsNewToken, {}, (server) =>
       server.access({ authorization: `Bearer ${tokens.length > 1 ? tokens.shift() : tokens[0]}` }),
     );
     expect(await made.client.get(THINGS, AT)).toEqual({ ok: true, object: THING });
@@ -165,7 +147,9 @@ describe('401', () => {
   });
 
   test('once only', async () => {
-    await using made = await start(needsNewToken, {}, (server) => server.access({ authorization: 'Bearer old' }));
+    await using made = await startScripted(needsNewToken, {}, (server) =>
+      server.access({ authorization: 'Bearer old' }),
+    );
     expect(await made.client.get(THINGS, AT)).toMatchObject({ because: 'Unauthorized' });
     expect(made.server.requests).toHaveLength(2);
   });

@@ -1,10 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { KubeClient } from './client.ts';
-import type { Resource } from './resource.ts';
-import { type Script, ScriptedServer, statusBody } from './scripted-server.ts';
+import { startScripted, THINGS } from './scripted-client.ts';
+import { type Script, statusBody } from './scripted-server.ts';
 
-const THINGS: Resource = { group: 'test.io', version: 'v1', plural: 'things', kind: 'Thing' };
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
 const thing = (name: string) => ({ metadata: { name, uid: name, resourceVersion: '1' } });
 const page = (names: readonly string[], more: object = {}) => ({
@@ -20,18 +18,8 @@ const inPages: Script = ({ query, answer }) => {
   answer(200, page(NAMES.slice(start, end), end < NAMES.length ? { continue: String(end) } : {}));
 };
 
-async function start(script: Script) {
-  const server = await ScriptedServer.start(script);
-  const client = new KubeClient(async () => server.access(), { userAgent: 'test' });
-  const stop = async () => {
-    client[Symbol.dispose]();
-    await server[Symbol.asyncDispose]();
-  };
-  return { server, client, [Symbol.asyncDispose]: stop };
-}
-
 test('pages are put together, and no resourceVersion is asked for', async () => {
-  await using made = await start(inPages);
+  await using made = await startScripted(inPages);
   const listed = await made.client.list(THINGS, { labelSelector: 'x in (a,b)' }, { pageSize: 2 });
   expect(listed).toMatchObject({ ok: true, object: { resourceVersion: '9', items: NAMES.map(thing) } });
   expect(made.server.requests.map(({ query }) => Object.fromEntries(query))).toEqual([
@@ -43,7 +31,7 @@ test('pages are put together, and no resourceVersion is asked for', async () => 
 
 test('a snapshot that expires in the middle starts the list anew: nothing twice, nothing missing', async () => {
   let expired = false;
-  await using made = await start((request) => {
+  await using made = await startScripted((request) => {
     if (request.query.has('continue') && !expired) {
       expired = true;
       return request.answer(410, statusBody(410, 'Expired'));
@@ -55,7 +43,7 @@ test('a snapshot that expires in the middle starts the list anew: nothing twice,
 });
 
 test('one that always expires is asked for in one piece in the end', async () => {
-  await using made = await start((request) => {
+  await using made = await startScripted((request) => {
     if (request.query.has('continue')) return request.answer(410, statusBody(410, 'Expired'));
     inPages(request);
   });
@@ -70,14 +58,14 @@ test.each([
   { name: 'an item without metadata', status: 200, body: { ...page(['a']), items: [{}] }, because: 'BadAnswer' },
   { name: 'a kind that is not served', status: 404, body: '404 page not found', because: 'NotServed' },
 ])('$name fails the whole list', async ({ status, body, because }) => {
-  await using made = await start((request) =>
+  await using made = await startScripted((request) =>
     request.query.has('continue') ? request.answer(status, body) : inPages(request),
   );
   expect(await made.client.list(THINGS, {}, { pageSize: 2 })).toMatchObject({ ok: false, because });
 });
 
 test('a table is columns and cells, page by page if wished', async () => {
-  await using made = await start(({ query, headers, answer }) => {
+  await using made = await startScripted(({ query, headers, answer }) => {
     expect(headers['accept']).toBe('application/json;as=Table;g=meta.k8s.io;v=v1');
     expect(query.get('includeObject')).toBe('None');
     const isFirst = !query.has('continue');
@@ -113,7 +101,7 @@ describe('a compressed table', () => {
     { name: 'cut', body: packed.subarray(0, 40), outcome: { ok: false, because: 'BadAnswer' } },
     { name: 'much larger than it looks', body: bomb, outcome: { ok: false, because: 'BadAnswer' } },
   ])('$name', async ({ body, outcome }) => {
-    await using made = await start(({ stream, headers }) => {
+    await using made = await startScripted(({ stream, headers }) => {
       expect(headers['accept-encoding']).toBe('gzip');
       stream.respond({ ':status': 200, 'content-encoding': 'gzip' });
       stream.end(body);
@@ -128,6 +116,6 @@ test.each([
   { name: 'a row without cells', body: { ...page([]), kind: 'Table', columnDefinitions: [], rows: [{}] } },
   { name: 'a row that is null', body: { ...page([]), kind: 'Table', columnDefinitions: [], rows: [null] } },
 ])('a table answered with $name is a bad answer', async ({ body }) => {
-  await using made = await start(({ answer }) => answer(200, body));
+  await using made = await startScripted(({ answer }) => answer(200, body));
   expect(await made.client.listTable(THINGS)).toMatchObject({ ok: false, because: 'BadAnswer' });
 });

@@ -1,11 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
-import { KubeClient } from './client.ts';
 import { Reflector, type ReflectorOptions, type Trouble } from './reflector.ts';
-import type { Resource } from './resource.ts';
-import { type Script, type ScriptedRequest, ScriptedServer, statusBody } from './scripted-server.ts';
+import { startScripted, THINGS } from './scripted-client.ts';
+import { type Script, type ScriptedRequest, statusBody } from './scripted-server.ts';
 
-const THINGS: Resource = { group: 'test.io', version: 'v1', plural: 'things', kind: 'Thing' };
 const thing = (name: string, resourceVersion: number, uid = name) => ({
   metadata: { name, uid, resourceVersion: String(resourceVersion) },
 });
@@ -23,8 +21,8 @@ function beginWatch({ stream }: ScriptedRequest, ...lines: string[]): void {
 }
 
 async function start(script: Script, options: Partial<ReflectorOptions> = {}) {
-  const server = await ScriptedServer.start(script);
-  const client = new KubeClient(async () => server.access(), { userAgent: 'test' });
+  const pair = await startScripted(script);
+  const { server, client } = pair;
   const events: string[] = [];
   const troubles: Trouble[] = [];
   const reflector = new Reflector(client, {
@@ -39,8 +37,7 @@ async function start(script: Script, options: Partial<ReflectorOptions> = {}) {
   });
   const stop = async () => {
     await reflector[Symbol.asyncDispose]();
-    client[Symbol.dispose]();
-    await server[Symbol.asyncDispose]();
+    await pair[Symbol.asyncDispose]();
   };
   const watches = () => server.requests.filter(({ query }) => query.has('watch'));
   const lists = () => server.requests.filter(({ query }) => !query.has('watch'));

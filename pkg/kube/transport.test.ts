@@ -2,30 +2,16 @@ import { constants } from 'node:http2';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
-import type { Access } from './access.ts';
-import type { ClientOptions } from './caller.ts';
 import { KubeClient } from './client.ts';
-import type { Resource } from './resource.ts';
-import { type Script, type ScriptedRequest, ScriptedServer, statusBody } from './scripted-server.ts';
+import { startScripted, THINGS } from './scripted-client.ts';
+import { ScriptedServer } from './scripted-server.ts';
 
-const THINGS: Resource = { group: 'test.io', version: 'v1', plural: 'things', kind: 'Thing' };
 const AT = { name: 'a' };
 const THING = { metadata: { name: 'a', uid: 'u1', resourceVersion: '7' }, spec: { size: 1 } };
 
-async function start(script: Script, options: Partial<ClientOptions> = {}, load?: (server: ScriptedServer) => Access) {
-  const server = await ScriptedServer.start(script);
-  const loadAccess = async () => load?.(server) ?? server.access();
-  const client = new KubeClient(loadAccess, { userAgent: 'test', ...options });
-  const stop = async () => {
-    client[Symbol.dispose]();
-    await server[Symbol.asyncDispose]();
-  };
-  return { server, client, [Symbol.asyncDispose]: stop };
-}
-
 describe('lost answers', () => {
   test('slower than the timeout: unknown, and the next request takes a new connection', async () => {
-    await using made = await start(({ path, answer }) => {
+    await using made = await startScripted(({ path, answer }) => {
       if (path.endsWith('/b')) answer(200, { metadata: { ...THING.metadata, name: 'b' } });
     });
     const outcome = await made.client.get(THINGS, AT, { timeoutMs: 100 });
@@ -39,7 +25,7 @@ describe('lost answers', () => {
   });
 
   test('slow within the timeout: answered', async () => {
-    await using made = await start(({ answer }) => void setTimeout(() => answer(200, THING), 300));
+    await using made = await startScripted(({ answer }) => void setTimeout(() => answer(200, THING), 300));
     expect(await made.client.get(THINGS, AT)).toEqual({ ok: true, object: THING });
   });
 
@@ -57,12 +43,12 @@ describe('lost answers', () => {
   });
 
   test('a connection that is cut: unknown for what was sent', async () => {
-    await using made = await start(() => made.server.cutConnections());
+    await using made = await startScripted(() => made.server.cutConnections());
     expect(await made.client.create(THINGS, THING)).toMatchObject({ ok: false, because: 'Unknown' });
   });
 
   test('a peer that accepts and says nothing is unreachable', async () => {
-    await using made = await start(
+    await using made = await startScripted(
       () => {},
       { limits: { connectTimeoutMs: 200 } },
       (server) => ({
@@ -77,7 +63,7 @@ describe('lost answers', () => {
   });
 
   test('the caller gives up: unknown once it was sent, unreachable before', async () => {
-    await using made = await start(() => {});
+    await using made = await startScripted(() => {});
     const control = new AbortController();
     const calling = made.client.create(THINGS, THING, { signal: control.signal });
     await vi.waitFor(() => expect(made.server.requests).toHaveLength(1));
@@ -92,7 +78,7 @@ describe('lost answers', () => {
 
 describe('streams and sessions', () => {
   test('a refused stream is sent again, because nobody worked on it', async () => {
-    await using made = await start(({ stream, answer }) => {
+    await using made = await startScripted(({ stream, answer }) => {
       if (made.server.requests.length === 1) stream.close(constants.NGHTTP2_REFUSED_STREAM);
       else answer(201, THING);
     });
@@ -101,19 +87,19 @@ describe('streams and sessions', () => {
   });
 
   test('a stream refused again and again is unreachable, after few tries', async () => {
-    await using made = await start(({ stream }) => stream.close(constants.NGHTTP2_REFUSED_STREAM));
+    await using made = await startScripted(({ stream }) => stream.close(constants.NGHTTP2_REFUSED_STREAM));
     expect(await made.client.create(THINGS, THING)).toMatchObject({ because: 'Unreachable' });
     expect(made.server.requests).toHaveLength(3);
   });
 
   test('a stream reset for any other reason is unknown, and not sent again', async () => {
-    await using made = await start(({ stream }) => stream.close(constants.NGHTTP2_CANCEL));
+    await using made = await startScripted(({ stream }) => stream.close(constants.NGHTTP2_CANCEL));
     expect(await made.client.create(THINGS, THING)).toMatchObject({ because: 'Unknown' });
     expect(made.server.requests).toHaveLength(1);
   });
 
   test('after a goaway what is under way finishes, and what comes takes a new connection', async () => {
-    await using made = await start((request) => {
+    await using made = await startScripted((request) => {
       if (request.path.endsWith('/b')) return request.answer(200, { metadata: { ...THING.metadata, name: 'b' } });
       request.session?.goaway();
       setTimeout(() => request.answer(200, THING), 200);
@@ -128,7 +114,7 @@ describe('streams and sessions', () => {
   });
 
   test('a goaway that names the last stream it served: the others are sent again', async () => {
-    await using made = await start((request) => {
+    await using made = await startScripted((request) => {
       if (made.server.requests.length === 2) request.session?.goaway(constants.NGHTTP2_NO_ERROR, 1);
       else setTimeout(() => request.answer(200, THING), 100);
     });
@@ -138,12 +124,12 @@ describe('streams and sessions', () => {
   });
 
   test('a goaway with an error ends what is under way as unknown', async () => {
-    await using made = await start(({ session }) => session?.goaway(constants.NGHTTP2_INTERNAL_ERROR));
+    await using made = await startScripted(({ session }) => session?.goaway(constants.NGHTTP2_INTERNAL_ERROR));
     expect(await made.client.create(THINGS, THING)).toMatchObject({ because: 'Unknown' });
   });
 
   test('a server that closes its sessions after each answer is still served by new ones', async () => {
-    await using made = await start(({ session, answer }) => {
+    await using made = await startScripted(({ session, answer }) => {
       answer(200, THING);
       session?.close();
     });
@@ -152,7 +138,7 @@ describe('streams and sessions', () => {
 
   test('a peer that stops answering pings is given up, a silent one is not', async () => {
     const limits = { pingEveryMs: 50, pingTimeoutMs: 100 };
-    await using made = await start(
+    await using made = await startScripted(
       () => {},
       { limits },
       (server) => ({
@@ -173,7 +159,7 @@ describe('streams and sessions', () => {
 describe('bounds', () => {
   test('so many at once, the rest in line, and beyond that unreachable', async () => {
     const held: (() => void)[] = [];
-    await using made = await start(({ answer }) => void held.push(() => answer(200, THING)), {
+    await using made = await startScripted(({ answer }) => void held.push(() => answer(200, THING)), {
       limits: { inFlight: 3, waiting: 2 },
     });
     const calls = Array.from({ length: 6 }, () => made.client.get(THINGS, AT));
@@ -188,7 +174,7 @@ describe('bounds', () => {
   });
 
   test('who waits in line too long was never sent', async () => {
-    await using made = await start(() => {}, { limits: { inFlight: 1 } });
+    await using made = await startScripted(() => {}, { limits: { inFlight: 1 } });
     const [first, second] = [
       made.client.get(THINGS, AT, { timeoutMs: 400 }),
       made.client.get(THINGS, AT, { timeoutMs: 100 }),

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { KubeClient } from './client.ts';
+import type { KubeClient } from './client.ts';
 import { createDefinite } from './definite-create.ts';
 import { deleteDefinite } from './definite-delete.ts';
 import { updateDefinite } from './definite-update.ts';
 import type { KubeObject } from './kube-object.ts';
-import type { Resource } from './resource.ts';
-import { type ScriptedRequest, ScriptedServer, statusBody } from './scripted-server.ts';
+import { startScripted, THINGS } from './scripted-client.ts';
+import { type ScriptedRequest, statusBody } from './scripted-server.ts';
 
-const THINGS: Resource = { group: 'test.io', version: 'v1', plural: 'things', kind: 'Thing' };
 const NAMED = { name: 'a', kind: 'things' };
 const OURS = { metadata: { name: 'a', uid: 'u1', resourceVersion: '8' }, spec: { owner: 'us' } };
 const THEIRS = { metadata: { name: 'a', uid: 'u2', resourceVersion: '9' }, spec: { owner: 'them' } };
@@ -52,11 +51,11 @@ const verbs = {
 >;
 
 async function run(verb: keyof typeof verbs, script: Replies, lastsMs: number) {
-  await using server = await ScriptedServer.start((request) => {
-    const reply = script[Math.min(server.requests.length, script.length) - 1] ?? 'silence';
+  await using made = await startScripted((request) => {
+    const reply = script[Math.min(made.server.requests.length, script.length) - 1] ?? 'silence';
     replies[reply](request);
   });
-  using client = new KubeClient(async () => server.access(), { userAgent: 'test' });
+  const { client, server } = made;
   const outcome = await verbs[verb](client, { deadlineMs: client.timing.nowMs() + lastsMs, attemptTimeoutMs: 100 });
   return { outcome, sent: server.requests.map(({ method }) => method).join(' ') };
 }
@@ -194,9 +193,9 @@ describe('delete', () => {
 });
 
 test('a caller that gives up learns that it may have been done', async () => {
-  await using server = await ScriptedServer.start(() => control.abort());
   const control = new AbortController();
-  using client = new KubeClient(async () => server.access(), { userAgent: 'test' });
+  await using made = await startScripted(() => control.abort());
+  const { client } = made;
   const options = { deadlineMs: client.timing.nowMs() + PATIENT, signal: control.signal, isOurs };
   const outcome = await createDefinite(client, THINGS, { metadata: { name: 'a' } }, options);
   expect(outcome).toMatchObject(no('Unknown', true));

@@ -163,14 +163,14 @@ describe('a SpiderEndpoint', () => {
   ])('is accepted with $name', ({ fields }) => expectAccepted('SpiderEndpoint', fields));
 
   test.each([
-    { name: 'no owner', status: { current }, message: 'status.ownerControllerName: Required value' },
+    { name: 'no name of the owner', status: { current }, message: 'status.ownerControllerName: Required value' },
+    { name: 'no type of the owner', status: { current }, message: 'status.ownerControllerType: Required value' },
     { name: 'nothing current', status: owner, message: 'status.current: Required value' },
-    {
-      name: 'no uid',
-      status: { ...owner, current: { node: 'n', ips: [] } },
-      message: 'status.current.uid: Required value',
-    },
+    { name: 'no uid', status: { ...owner, current: {} }, message: 'status.current.uid: Required value' },
+    { name: 'no node', status: { ...owner, current: {} }, message: 'status.current.node: Required value' },
+    { name: 'no list', status: { ...owner, current: {} }, message: 'status.current.ips: Required value' },
     { name: 'no interface', status: withIps({}), message: 'status.current.ips[0].interface: Required value' },
+    { name: 'an empty route', status: withIps({ ...ipv4, routes: [{}] }), message: 'routes[0].dst: Required value' },
     { name: 'a vlan too high', status: withIps({ ...ipv4, vlan: 4_095 }), message: 'status.current.ips[0].vlan' },
     {
       name: 'a route without next hop',

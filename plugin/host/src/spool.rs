@@ -1,6 +1,7 @@
 use std::ffi::{CStr, CString};
 use std::fs::{DirBuilder, File, OpenOptions, read_dir, symlink_metadata};
 use std::io::{Error, ErrorKind, Result, Write};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
@@ -70,8 +71,10 @@ fn make_one(path: &Path) -> Result<()> {
 fn put_file(directory: &File, path: &Path, name: &str, text: &str, max_files: usize) -> Result<Spooled> {
     let unfinished = CString::new(format!(".{name}.{}", std::process::id()))?;
     let name = CString::new(name)?;
-    if exists(directory, &name) {
-        return Ok(Spooled::Exists);
+    match is_file(directory, &name) {
+        Some(true) => return Ok(Spooled::Exists),
+        Some(false) => return Err(Error::other(format!("{} is not a plain file", name.to_string_lossy()))),
+        None => {}
     }
     let files = read_dir(path)?.count();
     if files >= max_files {
@@ -94,9 +97,15 @@ fn put_file(directory: &File, path: &Path, name: &str, text: &str, max_files: us
 
 // Below, names are looked up in the opened directory: the one that was checked, whatever its path leads to by now.
 
-fn exists(directory: &File, name: &CStr) -> bool {
-    // SAFETY: an open descriptor and a C string, both alive until after the call.
-    unsafe { libc::faccessat(directory.as_raw_fd(), name.as_ptr(), libc::F_OK, 0) == 0 }
+/// None where there is nothing of that name.
+fn is_file(directory: &File, name: &CStr) -> Option<bool> {
+    let mut found = MaybeUninit::<libc::stat>::zeroed();
+    let (fd, flags) = (directory.as_raw_fd(), libc::AT_SYMLINK_NOFOLLOW);
+    // SAFETY: an open descriptor, a C string and room for the answer, all alive until after the call.
+    check(unsafe { libc::fstatat(fd, name.as_ptr(), found.as_mut_ptr(), flags) }).ok()?;
+    // SAFETY: zeroed, which is a valid stat, and filled by the call.
+    let found = unsafe { found.assume_init() };
+    Some(found.st_mode & libc::S_IFMT == libc::S_IFREG)
 }
 
 fn create(directory: &File, name: &CStr) -> Result<File> {

@@ -40,9 +40,21 @@ fn a_file_that_exists_is_left_alone_even_in_a_full_directory() {
     assert_eq!(spool(&root.join("spool"), "a", "second", MANY), Spooled::Exists);
     assert_eq!(spool(&root.join("spool"), "a", "third", 1), Spooled::Exists);
     assert_eq!(read_to_string(root.join("spool/a")).unwrap(), "first");
+    assert_eq!(names_in(&root.join("spool")), ["a"]);
+}
+
+#[test]
+fn what_has_the_name_but_is_no_plain_file_is_not_taken_for_a_spooled_call() {
+    let root = TemporaryDirectory::new("odd");
+    create_dir(root.join("spool")).unwrap();
+    set_permissions(root.join("spool"), Permissions::from_mode(0o700)).unwrap();
     symlink("/nowhere", root.join("spool/dangling")).unwrap();
-    assert_eq!(spool(&root.join("spool"), "dangling", "text", MANY), Spooled::Exists);
-    assert_eq!(names_in(&root.join("spool")), ["a", "dangling"]);
+    create_dir(root.join("spool/directory")).unwrap();
+    for name in ["dangling", "directory"] {
+        let Spooled::Failed(why) = spool(&root.join("spool"), name, "text", MANY) else { panic!("{name} was accepted") };
+        assert!(why.ends_with(&format!("{name} is not a plain file")), "{why}");
+    }
+    assert_eq!(names_in(&root.join("spool")), ["dangling", "directory"]);
 }
 
 #[test]
