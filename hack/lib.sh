@@ -4,7 +4,8 @@
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly ROOT
 readonly CNI_DIRECTORY=/usr/lib/cni
-readonly DEBIAN_PACKAGES=(containernetworking-plugins iproute2 iputils-ping)
+# What the demo needs; hack/test adds to it.
+DEBIAN_PACKAGES=(containernetworking-plugins iproute2 iputils-ping util-linux)
 cd "$ROOT" || exit
 
 say() { printf '==> %s\n' "$*"; }

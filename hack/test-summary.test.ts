@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderSummary, summarizeTests, type TestReport } from './test-summary.ts';
+import { addCargoTests, renderSummary, summarizeTests, type TestReport } from './test-summary.ts';
 
 type File = TestReport['testResults'][number];
 
@@ -33,6 +33,23 @@ test('the ten slowest tests, slowest first', () => {
   const tests = Array.from({ length: 12 }, (_, index) => ({ ...passed, fullName: `t${index}`, duration: index }));
   const { slowest } = summarizeTests({ testResults: [file('passed', ...tests)] }, true);
   expect(slowest.map(({ ms }) => ms)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
+});
+
+const CARGO = `
+running 2 tests
+test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s
+`;
+
+test.each([
+  { name: 'several binaries', log: CARGO, counts: [6, 1] },
+  { name: 'a build that failed', log: 'error: could not compile', counts: [1, 1] },
+])('the tests of the host: $name', ({ log, counts }) => {
+  const { passed: good, failed: bad } = addCargoTests(
+    summarizeTests({ testResults: [file('passed', passed)] }, true),
+    log,
+  );
+  expect([good, bad]).toEqual(counts);
 });
 
 test('the last line is exactly the counts', () => {

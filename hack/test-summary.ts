@@ -46,6 +46,18 @@ export function summarizeTests({ testResults }: TestReport, endedWell: boolean):
   };
 }
 
+const CARGO_RESULT = /^test result: \w+\. (\d+) passed; (\d+) failed;/gm;
+
+/** What `cargo test` printed, counted in; a log without any result is one failure. */
+export function addCargoTests(summary: TestSummary, log: string): TestSummary {
+  const results = [...log.matchAll(CARGO_RESULT)].map(
+    ([, passed, failed]) => [Number(passed), Number(failed)] as const,
+  );
+  const passed = results.reduce((sum, [count]) => sum + count, summary.passed);
+  const failed = results.reduce((sum, [, count]) => sum + count, summary.failed);
+  return { ...summary, passed, failed: results.length === 0 ? failed + 1 : failed };
+}
+
 /** The last line is the result, in words that a script can rely on. */
 export function renderSummary({ passed, failed, skipped, slowest }: TestSummary): string {
   const width = Math.max(...slowest.map(({ ms }) => String(ms).length), 2);

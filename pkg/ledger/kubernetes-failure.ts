@@ -11,7 +11,8 @@ const REFUSALS: Partial<Record<FailureKind, { readonly reason: Reason; readonly 
     reason: 'bad-config',
     because: 'this account is not allowed to; is its role (deploy/rbac.yaml) in place?',
   },
-  Unauthorized: { reason: 'bad-config', because: 'the API server does not accept the credentials' },
+  // Kubelet replaces a token by itself.
+  Unauthorized: { reason: 'agent-unavailable', because: 'the API server does not accept the credentials' },
   NotServed: {
     reason: 'bad-config',
     because: 'the API server does not serve the kind IPRecord; are its CRDs (deploy/crds) installed?',

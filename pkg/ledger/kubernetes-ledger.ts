@@ -29,7 +29,7 @@ export interface KubernetesLedgerOptions {
 }
 
 const TIMEOUT_MS = 10_000;
-const ATTEMPT_TIMEOUT_MS = 3_000;
+const ATTEMPT_TIMEOUT_MS = 5_000;
 
 /** The ledger of a cluster: a record is an IPRecord, and the API server's unique names make the addresses unique. The client stays the caller's. */
 export function openKubernetesLedger(client: KubeClient, options: KubernetesLedgerOptions = {}): Ledger {

@@ -5,7 +5,7 @@ import { specOf } from '#test/contract/record-spec.ts';
 import { openScriptedLedger, storedAs } from './kubernetes-scripted.ts';
 
 const SPEC = specOf('10.0.0.1');
-const { object: OBJECT, record: RECORD } = storedAs(SPEC);
+const { object: OBJECT } = storedAs(SPEC);
 
 describe('watchFreed', () => {
   const isWatch = ({ query }: ScriptedRequest) => query.get('watch') === 'true';

@@ -70,7 +70,8 @@ export class RecordReader {
     const deadlineMs = timing.nowMs() + timeoutMs;
     const backoff = new Backoff(PAUSE, timing.random);
     for (;;) {
-      const outcome = await read({ timeoutMs: Math.min(attemptTimeoutMs, deadlineMs - timing.nowMs()) });
+      const leftMs = Math.max(1, deadlineMs - timing.nowMs());
+      const outcome = await read({ timeoutMs: Math.min(attemptTimeoutMs, leftMs) });
       if (outcome.ok || !FAILURES[outcome.because].retry) return outcome;
       const pauseMs = Math.max(backoff.nextMs(), outcome.retryAfterMs ?? 0);
       if (timing.nowMs() + pauseMs >= deadlineMs) return outcome;

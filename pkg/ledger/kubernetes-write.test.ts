@@ -83,7 +83,7 @@ describe('a create', () => {
 
   test.each([
     { status: 403, reason: 'Forbidden', as: 'bad-config', text: 'not allowed' },
-    { status: 401, reason: 'Unauthorized', as: 'bad-config', text: 'credentials' },
+    { status: 401, reason: 'Unauthorized', as: 'agent-unavailable', text: 'credentials' },
     { status: 404, reason: 'NotFound', as: 'bad-config', text: 'does not serve the kind IPRecord' },
     { status: 422, reason: 'Invalid', as: 'internal', text: 'refused it as invalid' },
     { status: 405, reason: 'MethodNotAllowed', as: 'internal', text: 'refused it as invalid' },

@@ -84,7 +84,7 @@ async function refusalOf(client: KubeClient, name: string, options: DefiniteOpti
 /** One read in the time that is left. The write has been answered already, so nothing depends on it. */
 function look(client: KubeClient, name: string, options: DefiniteOptions): Promise<Outcome<KubeObject>> {
   const { deadlineMs, attemptTimeoutMs = Number.POSITIVE_INFINITY, signal } = options;
-  const timeoutMs = Math.min(attemptTimeoutMs, deadlineMs - client.timing.nowMs());
+  const timeoutMs = Math.max(1, Math.min(attemptTimeoutMs, deadlineMs - client.timing.nowMs()));
   return client.get(IP_RECORDS, { name }, { timeoutMs, ...(signal === undefined ? {} : { signal }) });
 }
 

@@ -51,7 +51,11 @@ async function macOf(netns: Netns): Promise<string> {
   return link?.address ?? '';
 }
 
-export function targetOn({ pod }: Pick<Lan, 'pod'>, address: string, more: Partial<ProbeTarget> = {}): ProbeTarget {
+export function targetOn(
+  { pod }: { pod: Pick<Netns, 'path'> },
+  address: string,
+  more: Partial<ProbeTarget> = {},
+): ProbeTarget {
   return {
     netns: pod.path,
     interface: 'eth0',
