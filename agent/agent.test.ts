@@ -413,7 +413,20 @@ test('an address that a record of another pool holds is passed over, and a pool 
   await addressesOf(made, 'c2', { requestedIPs: ['10.0.0.11'] });
   made.catalog.change([buildPool({ name: 'renamed', ips: ['10.0.0.10-10.0.0.12'], isDefault: true })]);
   expect(await addressesOf(made, 'c3')).toEqual(['10.0.0.12/24']);
-  await expect(addressesOf(made, 'c4')).rejects.toMatchObject({ reason: 'pools-exhausted' });
+  await expect(addressesOf(made, 'c4')).rejects.toMatchObject({
+    reason: 'pools-exhausted',
+    message: expect.stringContaining('renamed 3/3 used') as string,
+  });
+});
+
+test('a waiter of a renamed pool gets the address that comes back under the old name', async () => {
+  await using made = await startMemoryAgent([V4], { exhaustedWaitMs: 20_000 });
+  for (const name of ['c1', 'c2', 'c3']) await addressesOf(made, name);
+  made.catalog.change([buildPool({ ...V4_TEXT, name: 'renamed' })]);
+  const waiting = addressesOf(made, 'c4');
+  await sleep(20);
+  await made.agent.del(delArgs('c2'));
+  expect(await waiting).toHaveLength(1);
 });
 
 async function spoolDel(made: MemoryAgent, containerID: string): Promise<void> {

@@ -8,10 +8,11 @@ const CATALOG = {
   },
   onChange: () => ({ [Symbol.dispose]() {} }),
 };
+const VIEWS = { onFreed: () => ({ [Symbol.dispose]() {} }) };
 const never = () => false;
 
 test('a stop wakes everybody who waits, and nobody waits after it', async () => {
-  const waiters = new FreedWaiters(createMemoryLedger(), CATALOG, 10);
+  const waiters = new FreedWaiters(createMemoryLedger(), CATALOG, VIEWS, 10);
   const waiting = waiters.wait(['p'], 60_000, new AbortController().signal, never);
   waiters.stop();
   expect(await waiting).toBe('stopping');
@@ -19,7 +20,7 @@ test('a stop wakes everybody who waits, and nobody waits after it', async () => 
 });
 
 test('more than the limit do not wait', async () => {
-  const waiters = new FreedWaiters(createMemoryLedger(), CATALOG, 1);
+  const waiters = new FreedWaiters(createMemoryLedger(), CATALOG, VIEWS, 1);
   const waiting = waiters.wait(['p'], 60_000, new AbortController().signal, never);
   expect(await waiters.wait(['p'], 60_000, new AbortController().signal, never)).toBe('too-many');
   waiters.stop();
@@ -27,6 +28,6 @@ test('more than the limit do not wait', async () => {
 });
 
 test('time is over', async () => {
-  const waiters = new FreedWaiters(createMemoryLedger(), CATALOG, 1);
+  const waiters = new FreedWaiters(createMemoryLedger(), CATALOG, VIEWS, 1);
   expect(await waiters.wait(['p'], 1, new AbortController().signal, never)).toBe('timeout');
 });

@@ -1,5 +1,6 @@
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { PoolCatalog } from '../pool-catalog.ts';
+import type { PoolViews } from './pool-views.ts';
 
 export type Wake = 'woken' | 'timeout' | 'too-many' | 'stopping';
 
@@ -7,13 +8,15 @@ export type Wake = 'woken' | 'timeout' | 'too-many' | 'stopping';
 export class FreedWaiters {
   readonly #ledger: Ledger;
   readonly #catalog: PoolCatalog;
+  readonly #views: Pick<PoolViews, 'onFreed'>;
   readonly #most: number;
   readonly #stopping = new AbortController();
   #waiting = 0;
 
-  constructor(ledger: Ledger, catalog: PoolCatalog, most: number) {
+  constructor(ledger: Ledger, catalog: PoolCatalog, views: Pick<PoolViews, 'onFreed'>, most: number) {
     this.#ledger = ledger;
     this.#catalog = catalog;
+    this.#views = views;
     this.#most = most;
   }
 
@@ -46,6 +49,8 @@ export class FreedWaiters {
     signal.addEventListener('abort', wake);
     stack.defer(() => signal.removeEventListener('abort', wake));
     for (const pool of pools) stack.use(this.#ledger.watchFreed(pool, wake));
+    // An address may come back under the name of another pool that has it too.
+    stack.use(this.#views.onFreed((pool) => pools.includes(pool) && wake()));
     stack.use(this.#catalog.onChange(wake));
     if (isWorthTrying()) wake();
     return await promise;

@@ -1,21 +1,31 @@
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { recordFamily } from '#pkg/crd/record-family.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
-import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { Ledger, TakenAddress } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import type { NodeIndex } from '../node-index.ts';
 import type { PoolCatalog } from '../pool-catalog.ts';
 import { PoolView } from './pool-view.ts';
 
+interface KnownView {
+  readonly view: PoolView;
+  readonly reserved: IntervalSet;
+}
+
 /** The views of the pools this node uses, each made at its pool's first use and anew when pool or reservations change. */
 export class PoolViews {
-  readonly #views = new Map<string, { view: PoolView; reserved: IntervalSet }>();
+  readonly #views = new Map<string, KnownView>();
+  readonly #freedListeners = new Set<(pool: string) => void>();
   readonly #catalog: PoolCatalog;
   readonly #ledger: Ledger;
+  readonly #index: NodeIndex;
   readonly #node: string;
 
-  constructor(catalog: PoolCatalog, ledger: Ledger, node: string) {
+  constructor(catalog: PoolCatalog, ledger: Ledger, index: NodeIndex, node: string) {
     this.#catalog = catalog;
     this.#ledger = ledger;
+    this.#index = index;
     this.#node = node;
     catalog.onChange(() => this.#forgetGone());
   }
@@ -24,9 +34,18 @@ export class PoolViews {
     const reserved = this.#catalog.current().reserved[pool.family];
     const known = this.#views.get(pool.name);
     if (known !== undefined && known.view.pool === pool && known.reserved === reserved) return known.view;
-    const view = new PoolView(pool, reserved, this.#node, () => this.#ledger.takenOf(pool.name));
+    const view = new PoolView(pool, reserved, this.#node, () => this.#takenOf(pool));
     this.#views.set(pool.name, { view, reserved });
     return view;
+  }
+
+  /** What the ledger has under the pool's name, and what this node knows to be held of its addresses under another. */
+  async #takenOf(pool: Pool): Promise<TakenAddress[]> {
+    const strangers = this.#index
+      .all()
+      .filter((record) => record.spec.pool.name !== pool.name && isAddressOf(record, pool))
+      .map(({ spec }) => ({ value: parseAddress(spec.address).value, state: spec.state }));
+    return [...(await this.#ledger.takenOf(pool.name)), ...strangers];
   }
 
   /** The pool, or what is reserved in it, is not what the view was made of any more. */
@@ -36,13 +55,28 @@ export class PoolViews {
     return pools.get(view.pool.name) !== view.pool || known?.reserved !== reserved[view.pool.family];
   }
 
-  /** An address came back by our own hand. */
+  /** An address came back by our own hand: every pool that has it may give it again. */
   markFree(record: IpRecord): void {
-    this.#views.get(record.spec.pool.name)?.view.markFree(parseAddress(record.spec.address).value);
+    for (const { view } of this.#views.values()) {
+      if (!isAddressOf(record, view.pool)) continue;
+      view.markFree(parseAddress(record.spec.address).value);
+      for (const listener of this.#freedListeners) listener(view.pool.name);
+    }
+  }
+
+  onFreed(listener: (pool: string) => void): Disposable {
+    this.#freedListeners.add(listener);
+    return { [Symbol.dispose]: () => this.#freedListeners.delete(listener) };
   }
 
   #forgetGone(): void {
     const { pools } = this.#catalog.current();
     for (const name of this.#views.keys()) if (!pools.has(name)) this.#views.delete(name);
   }
+}
+
+function isAddressOf(record: IpRecord, pool: Pool): boolean {
+  const { spec } = record;
+  if (spec.domain !== pool.domain || recordFamily(record) !== pool.family) return false;
+  return pool.addresses.contains(parseAddress(spec.address).value);
 }

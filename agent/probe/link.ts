@@ -1,4 +1,5 @@
 import { linkControl, linkControlOffThread, pointerTo } from './libc.ts';
+import { ProbeFailure } from './probe-failure.ts';
 
 const SIOCGIFFLAGS = 0x8913;
 const SIOCSIFFLAGS = 0x8914;
@@ -71,7 +72,7 @@ function ask(socket: number, request: number, name: string): Buffer {
 
 function requestFor(name: string): Buffer {
   const request = Buffer.alloc(REQUEST_LENGTH);
-  if (Buffer.byteLength(name) >= NAME_LENGTH) throw new Error(`${name} is too long for the name of an interface`);
+  if (Buffer.byteLength(name) >= NAME_LENGTH) throw new ProbeFailure(`${name} is too long for the name of an interface`);
   request.write(name);
   return request;
 }

@@ -54,11 +54,11 @@ export function composeAgent(ports: AgentPorts): {
   const now = ports.now ?? (() => new Date());
   const options = PLAN_OPTIONS;
   const queue = new KeyedQueue();
-  const views = new PoolViews(catalog, ledger, node);
+  const views = new PoolViews(catalog, ledger, index, node);
   const holders = new ContainerHolders(node, bootID);
   const giveBack = new GiveBack({ ledger, index, views, catalog, now, reach });
   const releaser = new Releaser({ index, giveBack, spool, queue, reach });
-  const waiters = new FreedWaiters(ledger, catalog, MOST_WAITERS);
+  const waiters = new FreedWaiters(ledger, catalog, views, MOST_WAITERS);
   const taker = new FamilyTaker({ ...ports, index, views, waiters, giveBack, nowMs });
   const reattachment = new Reattachment({ ledger, index, giveBack });
   const gate = new Gate(WORKING);

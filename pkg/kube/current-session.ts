@@ -44,7 +44,6 @@ export class CurrentSession {
     const session = await openSession(await this.#loadAccess(), this.#limits);
     this.#open.add(session);
     session.once('close', () => this.#open.delete(session));
-    session.once('goaway', () => this.retire(session));
     if (this.#isClosed) session.destroy();
     this.#current = session;
     return session;

@@ -41,13 +41,8 @@ export function toWriteError(verb: string, name: string, failure: Failure & { ma
 /** Nobody knows whether it was done, or will be. */
 export function abandonedWrite(verb: string, name: string, because: string): IpamError {
   const cause: Abandoned = { abandoned: name };
-  return new IpamError(
-    'agent-unavailable',
-    `gave up to ${verb} the record ${name}, and it may still happen: ${because}`,
-    {
-      cause,
-    },
-  );
+  const message = `gave up trying to ${verb} the record ${name}, and it may still happen: ${because}`;
+  return new IpamError('agent-unavailable', message, { cause });
 }
 
 /** The record whose outcome is unknown after this error; null if nothing was left behind. */

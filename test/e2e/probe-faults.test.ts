@@ -189,18 +189,17 @@ test('a link without carrier is an error', async () => {
 
 test('a link whose carrier the kernel notices late is waited for: its host is found', async () => {
   await using lan = await makeLan('veth');
-  await giveAddress(lan.host, `${V4}/24`);
-  // Same number at both ends: no urgent matter for the kernel, which then takes up to a second.
-  await lan.host.must('ip', 'link', 'set', 'eth0', 'down');
+  // With the same number at both ends it is no urgent matter for the kernel, and those it looks at once a second.
   await lan.pod.must('ip', 'link', 'delete', 'eth0');
-  await lan.pod.must(
-    'ip',
-    ...`link add eth0 index 90 type veth peer name eth0 index 90 netns ${lan.host.name}`.split(' '),
-  );
+  const pair = `link add eth0 index 90 type veth peer name eth0 index 90 netns ${lan.host.name}`;
+  await lan.pod.must('ip', ...pair.split(' '));
   await lan.host.must('ip', 'link', 'set', 'eth0', 'up');
   await giveAddress(lan.host, `${V4}/24`);
   using prober = new Prober();
-  expect(await prober.probe(targetOn(lan, V4))).toMatchObject({ kind: 'conflict' });
+  for (let round = 0; round < 3; round += 1) {
+    expect(await prober.probe(targetOn(lan, V4))).toMatchObject({ kind: 'conflict' });
+    await lan.pod.must('ip', 'link', 'set', 'eth0', 'down');
+  }
 });
 
 test('a caller that gives up and a prober that is disposed end the probe, and nothing keeps running', async () => {

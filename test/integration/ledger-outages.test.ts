@@ -1,14 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { abandonedName } from '#pkg/ledger/kubernetes-failure.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { amended, expectFailure, taken } from '#test/contract/ledger-resource.ts';
-import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
+import { expectFailure, taken } from '#test/contract/ledger-resource.ts';
+import { heldBy, specOf } from '#test/contract/record-spec.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
-import { recordRequests } from './ledger-requests.ts';
 
 let cluster: LedgerCluster;
 /** The agent of worker-1, and somebody who looks on over a connection of its own. */
@@ -25,7 +23,6 @@ beforeAll(async () => {
 beforeEach(() => cluster.clear());
 
 const SPEC = specOf('10.0.0.1');
-const OTHER_POD = { name: 'web-1', uid: 'pod-uid-1', containerID: 'container-1' };
 const IMPATIENT = { limits: { connectTimeoutMs: 500 } };
 const inSeconds = (seconds: number) => ({ deadlineMs: performance.now() + seconds * 1_000 });
 

@@ -1,10 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { abandonedName } from '#pkg/ledger/kubernetes-failure.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { amended, expectFailure, taken } from '#test/contract/ledger-resource.ts';
+import { amended, taken } from '#test/contract/ledger-resource.ts';
 import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';

@@ -51,7 +51,9 @@ fn what_has_the_name_but_is_no_plain_file_is_not_taken_for_a_spooled_call() {
     symlink("/nowhere", root.join("spool/dangling")).unwrap();
     create_dir(root.join("spool/directory")).unwrap();
     for name in ["dangling", "directory"] {
-        let Spooled::Failed(why) = spool(&root.join("spool"), name, "text", MANY) else { panic!("{name} was accepted") };
+        let Spooled::Failed(why) = spool(&root.join("spool"), name, "text", MANY) else {
+            panic!("{name} was accepted")
+        };
         assert!(why.ends_with(&format!("{name} is not a plain file")), "{why}");
     }
     assert_eq!(names_in(&root.join("spool")), ["dangling", "directory"]);
