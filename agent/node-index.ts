@@ -3,6 +3,8 @@ import type { IpRecord } from '#pkg/crd/ip-record.ts';
 interface Entry {
   readonly record: IpRecord;
   readonly writtenAtMs: number;
+  /** An ADD of this process was answered with it. */
+  readonly isAnswered: boolean;
 }
 
 /**
@@ -20,8 +22,9 @@ export class NodeIndex {
   }
 
   put(record: IpRecord): void {
+    const isAnswered = this.isAnswered(record);
     this.#remove(record.name);
-    this.#byName.set(record.name, { record, writtenAtMs: this.#nowMs() });
+    this.#byName.set(record.name, { record, writtenAtMs: this.#nowMs(), isAnswered });
     const { containerID, uid } = record.spec.holder;
     if (containerID !== undefined) addTo(this.#byContainer, containerID, record.name);
     if (uid !== undefined) addTo(this.#byUid, uid, record.name);
@@ -54,6 +57,16 @@ export class NodeIndex {
 
   ofNetwork(network: string): Entry[] {
     return [...this.#byName.values()].filter((entry) => entry.record.spec.holder.network === network);
+  }
+
+  markAnswered({ name, uid }: IpRecord): void {
+    const entry = this.#byName.get(name);
+    if (entry?.record.uid === uid) this.#byName.set(name, { ...entry, isAnswered: true });
+  }
+
+  isAnswered({ name, uid }: IpRecord): boolean {
+    const entry = this.#byName.get(name);
+    return entry?.record.uid === uid && entry.isAnswered;
   }
 
   writtenAtMs(name: string): number | null {

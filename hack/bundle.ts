@@ -14,6 +14,8 @@ interface Bundle {
 /** Dependencies that are CommonJS inside still call `require` for Node's own modules. */
 const ESM_WITH_REQUIRE: BuildOptions = {
   platform: 'node',
+  // A native module: it is loaded from where it is installed.
+  external: ['koffi'],
   format: 'esm',
   target: 'node24',
   banner: {

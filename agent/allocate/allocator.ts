@@ -14,6 +14,7 @@ import type { PoolCatalog } from '../pool-catalog.ts';
 import { attachmentKey } from '../release/attachment.ts';
 import type { Spool } from '../release/spool.ts';
 import type { ReachStep } from '../steps.ts';
+import type { AddressProbe } from './address-probe.ts';
 import { toAddResponse } from './answer.ts';
 import type { FamilyTaker } from './family-taker.ts';
 import { type FamilyPlan, isCandidate, type Plan, type PlanOptions, planAllocation, surveyPools } from './plan.ts';
@@ -25,6 +26,7 @@ export interface AllocatorDeps {
   readonly index: NodeIndex;
   readonly reattachment: Reattachment;
   readonly taker: FamilyTaker;
+  readonly probe: AddressProbe;
   readonly spool: Spool;
   readonly gate: Gate;
   readonly queue: KeyedQueue;
@@ -57,14 +59,29 @@ export class Allocator {
     const isReleasePending = spool.has(args);
     const survey = this.#survey(facts);
     const isStray = (record: IpRecord) => survey !== null && hasMoved(record, facts) && !isCandidate(survey, record);
-    const held = await reattachment.reattach(facts.holder, isReleasePending, isStray);
+    const found = await reattachment.reattach(facts.holder, isReleasePending, isStray);
+    const held = await this.#probeUnanswered(found, call);
     const records = await this.#complete(args, facts, held, call, slot);
     // Not earlier: until here a crash leaves a release that applies to an ADD which nobody was answered.
     if (isReleasePending) await spool.remove(args);
     reach('spool-consumed');
     const others = index.ofContainer(args.containerID).filter(({ spec }) => spec.holder.interface !== args.ifName);
     reach('answer-ready');
+    for (const record of records) index.markAnswered(record);
+    this.#deps.probe.announce(records, this.#deps.catalog.current().pools);
     return toAddResponse([...records, ...others]);
+  }
+
+  /** A record that this agent never answered with may be from a crash between its create and its probe. */
+  async #probeUnanswered(found: readonly IpRecord[], call: Call): Promise<IpRecord[]> {
+    const { catalog, index, probe } = this.#deps;
+    const { pools } = catalog.current();
+    const fine: IpRecord[] = [];
+    for (const record of found) {
+      const pool = index.isAnswered(record) ? undefined : pools.get(record.spec.pool.name);
+      if (pool === undefined || (await probe.findConflict(record, pool, call)) === null) fine.push(record);
+    }
+    return fine;
   }
 
   /** Null when the request cannot be planned at all; what is held already is not judged by that. */

@@ -9,13 +9,17 @@ import type { Slot } from '../gate.ts';
 import type { NodeIndex } from '../node-index.ts';
 import type { GiveBack } from '../release/give-back.ts';
 import type { ReachStep } from '../steps.ts';
+import type { AddressProbe } from './address-probe.ts';
 import { draftRecord } from './draft-record.ts';
 import { type Exhausted, exhaustedError } from './exhausted.ts';
 import type { FreedWaiters } from './freed-waiters.ts';
 import type { FamilyPlan } from './plan.ts';
+import type { PoolView } from './pool-view.ts';
 import type { PoolViews } from './pool-views.ts';
 import { type RequestedAddress, takenError } from './requested.ts';
 import { type Taking, takeAddress, takeRequested } from './take-address.ts';
+
+const MOST_CONFLICTS = 8;
 
 export interface FamilyTakerDeps {
   readonly ledger: Ledger;
@@ -23,6 +27,7 @@ export interface FamilyTakerDeps {
   readonly views: PoolViews;
   readonly waiters: FreedWaiters;
   readonly giveBack: GiveBack;
+  readonly probe: AddressProbe;
   readonly exhaustedWaitMs: number;
   readonly nowMs: () => number;
   readonly reach: ReachStep;
@@ -90,18 +95,41 @@ export class FamilyTaker {
   async #takeOne(plan: FamilyPlan, want: Want): Promise<IpRecord | Exhausted> {
     if (plan.requested !== null) return await this.#takeRequested(plan.requested, want);
     const views = plan.pools.map((pool) => this.#deps.views.of(pool));
+    const conflicts: string[] = [];
     for (const view of views) {
-      const record = await takeAddress(view, this.#taking(view.pool, want));
+      const record = await this.#takeUnused(view, want, conflicts);
       if (record !== null) return record;
     }
     return { family: plan.family, views, objected: plan.objected };
   }
 
+  /** Address after address, until one is not used by a foreign host. */
+  async #takeUnused(view: PoolView, want: Want, conflicts: string[]): Promise<IpRecord | null> {
+    for (;;) {
+      const record = await takeAddress(view, this.#taking(view.pool, want));
+      if (record === null) return null;
+      const mac = await this.#deps.probe.findConflict(record, view.pool, want.call);
+      if (mac === null) return record;
+      conflicts.push(`${record.spec.address} is used by ${mac}`);
+      if (conflicts.length === MOST_CONFLICTS) {
+        const message = `${MOST_CONFLICTS} addresses in a row are used by foreign hosts on ${want.holder.interface}`;
+        throw new IpamError('address-conflict', message, { details: conflicts.join('\n') });
+      }
+    }
+  }
+
   async #takeRequested({ pool, value }: RequestedAddress, want: Want): Promise<IpRecord> {
     const outcome = await takeRequested(this.#deps.views.of(pool), value, this.#taking(pool, want));
-    if (outcome.taken) return outcome.record;
+    if (outcome.taken) return await this.#refuseConflict(outcome.record, pool, want);
     const address = { family: pool.family, value };
     throw takenError(address, outcome.record ?? (await this.#deps.ledger.get(recordName(address, pool.domain))));
+  }
+
+  async #refuseConflict(record: IpRecord, pool: Pool, { call }: Want): Promise<IpRecord> {
+    const mac = await this.#deps.probe.findConflict(record, pool, call);
+    if (mac === null) return record;
+    const message = `${record.spec.address} is asked for, but a foreign host with MAC ${mac} uses it`;
+    throw new IpamError('address-refused', message);
   }
 
   async #waitForFreed(exhausted: readonly Exhausted[], waitMs: number, { call, slot }: Want): Promise<boolean> {

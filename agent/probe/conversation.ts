@@ -1,6 +1,5 @@
 import type { Dialect } from './dialect.ts';
 import { Exchange, type ExchangePlan, type Outcome, type Question } from './exchange.ts';
-import { receiveFrame, sendFrame } from './libc.ts';
 
 const SEND_RETRIES = 3;
 /** More than the buffer of a socket holds, so that a drain reads all that came before it. */
@@ -9,15 +8,22 @@ const MOST_FRAMES = 1024;
 /** Nobody keeps a frame, so all conversations of the process share the place for it. */
 const frame = Buffer.alloc(2048);
 
-/** An exchange on one bound socket. */
+export interface Wire {
+  /** Throws where the frame cannot be sent. */
+  send(frame: Buffer): void;
+  /** The length of the next frame, or null when none is waiting. */
+  receive(into: Buffer): number | null;
+}
+
+/** An exchange on one wire. */
 export class Conversation {
-  readonly #socket: number;
+  readonly #wire: Wire;
   readonly #dialect: Dialect;
   readonly #exchange: Exchange;
   #failures = 0;
 
-  constructor(socket: number, dialect: Dialect, plan: ExchangePlan) {
-    this.#socket = socket;
+  constructor(wire: Wire, dialect: Dialect, plan: ExchangePlan) {
+    this.#wire = wire;
     this.#dialect = dialect;
     this.#exchange = new Exchange(plan);
   }
@@ -34,7 +40,7 @@ export class Conversation {
 
   #hear(): void {
     for (let count = 0; count < MOST_FRAMES; count += 1) {
-      const length = receiveFrame(this.#socket, frame);
+      const length = this.#wire.receive(frame);
       if (length === null) return;
       const sighting = this.#dialect.read(frame.subarray(0, length));
       if (sighting !== null) this.#exchange.see(sighting);
@@ -45,7 +51,7 @@ export class Conversation {
   #ask(question: Question): boolean {
     const { probe, gatewayRequest } = this.#dialect;
     try {
-      sendFrame(this.#socket, question === 'gateway' ? (gatewayRequest ?? probe) : probe);
+      this.#wire.send(question === 'gateway' ? (gatewayRequest ?? probe) : probe);
       this.#failures = 0;
       return true;
     } catch (thrown) {

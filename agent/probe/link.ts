@@ -34,30 +34,25 @@ export async function findLink(socket: number, name: string): Promise<Link | nul
   return { index, mac, hasNeighbours: isEthernet && (readFlags(socket, name) & NOARP) === 0 };
 }
 
-export async function setLinkUp(socket: number, name: string): Promise<void> {
+/** False if it was up before. */
+export async function setLinkUp(socket: number, name: string): Promise<boolean> {
   const flags = readFlags(socket, name);
-  if ((flags & UP) !== 0) return;
+  if ((flags & UP) !== 0) return false;
   const request = requestFor(name);
   request.writeUInt16LE(flags | UP, VALUE_AT);
   if (!(await linkControlOffThread(socket, SIOCSIFFLAGS, request))) linkControl(socket, SIOCSIFFLAGS, request);
+  return true;
 }
 
-/**
- * Not merely up. Until the kernel has noticed the carrier, at both ends, it drops what is sent and calls that a success;
- * mostly it notices at once, sometimes after a second.
- */
-export function isLinkRunning(socket: number, name: string): boolean {
-  return (readFlags(socket, name) & (UP | RUNNING)) === (UP | RUNNING);
-}
-
-/** The flags may lag behind the loss of a carrier by a second; this does not. True where the driver cannot tell. */
-export async function hasCarrier(socket: number, name: string): Promise<boolean> {
+/** Up and connected, by the driver's word where it gives one: the kernel's summary (RUNNING) may lag behind by a second. */
+export async function isLinkReady(socket: number, name: string): Promise<boolean> {
   const value = Buffer.alloc(8);
   value.writeUInt32LE(ETHTOOL_GLINK, 0);
   const request = requestFor(name);
   request.writeBigUInt64LE(pointerTo(value), VALUE_AT);
   const isTold = await linkControlOffThread(socket, SIOCETHTOOL, request);
-  return !isTold || value.readUInt32LE(4) !== 0;
+  const flags = readFlags(socket, name);
+  return (flags & UP) !== 0 && (isTold ? value.readUInt32LE(4) !== 0 : (flags & RUNNING) !== 0);
 }
 
 function readFlags(socket: number, name: string): number {
@@ -72,7 +67,8 @@ function ask(socket: number, request: number, name: string): Buffer {
 
 function requestFor(name: string): Buffer {
   const request = Buffer.alloc(REQUEST_LENGTH);
-  if (Buffer.byteLength(name) >= NAME_LENGTH) throw new ProbeFailure(`${name} is too long for the name of an interface`);
+  if (Buffer.byteLength(name) >= NAME_LENGTH)
+    throw new ProbeFailure(`${name} is too long for the name of an interface`);
   request.write(name);
   return request;
 }

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '#pkg/ip/address.ts';
 import { arpDialect } from './arp-dialect.ts';
-import { Conversation } from './conversation.ts';
+import { Conversation, type Wire } from './conversation.ts';
 import type { Dialect, Questions } from './dialect.ts';
-import { attachFilter, bindPacketSocket, joinGroup, sendFrame } from './libc.ts';
-import { findLink, hasCarrier, isLinkRunning, setLinkUp } from './link.ts';
+import { attachFilter, bindPacketSocket, joinGroup, receiveFrame, sendFrame } from './libc.ts';
+import { findLink, isLinkReady, setLinkUp } from './link.ts';
 import { ndpDialect } from './ndp-dialect.ts';
 import { NETNS_DIRECTORIES } from './netns-path.ts';
 import { ProbeFailure } from './probe-failure.ts';
@@ -14,7 +15,8 @@ import { SystemCallError } from './system-call-error.ts';
 import { Ticker } from './ticker.ts';
 
 const TICK_MS = 3;
-const CARRIER_WAIT_MS = 3_000;
+const CARRIER_WAIT_MS = 2_000;
+const CARRIER_LOOK_MS = 20;
 const NONCE_LENGTH = 6;
 
 export interface ProberOptions {
@@ -69,35 +71,37 @@ export class Prober implements Disposable {
     const link = await findLink(socket.fd, name);
     if (link === null) return { kind: 'skipped', why: `${netns} has no interface ${name} yet` };
     if (!link.hasNeighbours) return { kind: 'skipped', why: `${name} is a link without ARP and NDP` };
-    await this.#waitUntilRunning(socket.fd, name, throwIfOver);
+    const wasDown = await this.#makeReady(socket.fd, name, throwIfOver);
 
     const dialect = dialectOf({ mac: link.mac, address: target.address, gateway });
     attachFilter(socket.fd, dialect.filter);
     for (const group of dialect.groups) await joinGroup(socket.fd, link.index, group);
     bindPacketSocket(socket.fd, dialect.etherType, link.index);
-    const conversation = new Conversation(socket.fd, dialect, { ...target, detectGateway: gateway !== null });
+    // The other end of a pair that was just set up may drop the first answer: one probe more.
+    const count = target.count + Number(wasDown);
+    const plan = { ...target, count, detectGateway: gateway !== null };
+    const conversation = new Conversation(wireOf(socket.fd), dialect, plan);
     const outcome = await this.#ticker.until((nowMs) => {
       throwIfOver();
       return conversation.step(nowMs);
     });
     if (outcome.kind === 'conflict') return outcome;
     // Silence says something only if there was somebody who could have been heard.
-    if (!(await hasCarrier(socket.fd, name)) || !isLinkRunning(socket.fd, name)) {
-      throw new ProbeFailure(`${name} went down during the probe`);
-    }
+    if (!(await isLinkReady(socket.fd, name))) throw new ProbeFailure(`${name} went down during the probe`);
     if (!socket.isNetnsInPlace()) throw new ProbeFailure(`network namespace ${netns} went away during the probe`);
     return outcome;
   }
 
-  async #waitUntilRunning(socket: number, name: string, throwIfOver: () => void): Promise<void> {
-    await setLinkUp(socket, name);
+  /** Whether the link was down before. */
+  async #makeReady(socket: number, name: string, throwIfOver: () => void): Promise<boolean> {
+    const wasDown = await setLinkUp(socket, name);
     const giveUpAtMs = performance.now() + CARRIER_WAIT_MS;
-    await this.#ticker.until((nowMs) => {
+    while (!(await isLinkReady(socket, name))) {
       throwIfOver();
-      if (isLinkRunning(socket, name)) return true;
-      if (nowMs < giveUpAtMs) return null;
-      throw new ProbeFailure(`${name} is up but has no carrier`);
-    });
+      if (performance.now() > giveUpAtMs) throw new ProbeFailure(`${name} is up but has no carrier`);
+      await sleep(CARRIER_LOOK_MS);
+    }
+    return wasDown;
   }
 
   async #announce({ netns, interface: name, address }: AnnounceTarget): Promise<void> {
@@ -105,7 +109,7 @@ export class Prober implements Disposable {
     const link = await findLink(socket.fd, name);
     if (link === null) throw new ProbeFailure(`${netns} has no interface ${name}`);
     if (!link.hasNeighbours) return;
-    if (!isLinkRunning(socket.fd, name)) throw new ProbeFailure(`${name} is down`);
+    if (!(await isLinkReady(socket.fd, name))) throw new ProbeFailure(`${name} is down`);
     bindPacketSocket(socket.fd, 0, link.index);
     sendFrame(socket.fd, dialectOf({ mac: link.mac, address, gateway: null }).announcement);
   }
@@ -125,6 +129,10 @@ function gatewayOf({ address, gateway, detectGateway }: ProbeTarget): Address | 
 
 function dialectOf(questions: Questions): Dialect {
   return questions.address.family === 4 ? arpDialect(questions) : ndpDialect(questions, randomBytes(NONCE_LENGTH));
+}
+
+function wireOf(socket: number): Wire {
+  return { send: (frame) => sendFrame(socket, frame), receive: (into) => receiveFrame(socket, into) };
 }
 
 /** Null for faults of this program. */

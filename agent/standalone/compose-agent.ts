@@ -3,6 +3,7 @@ import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { everyRecord } from '#pkg/ledger/every-record.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { Agent } from '../agent.ts';
+import { AddressProbe, type ProbeSettings, type Probing } from '../allocate/address-probe.ts';
 import { Allocator } from '../allocate/allocator.ts';
 import { FamilyTaker } from '../allocate/family-taker.ts';
 import { FreedWaiters } from '../allocate/freed-waiters.ts';
@@ -38,6 +39,8 @@ export interface AgentPorts {
   readonly collectAfterMs: number;
   readonly log: Logger;
   readonly reach: ReachStep;
+  readonly prober: Probing | null;
+  readonly probeSettings: ProbeSettings;
   readonly nowMs?: () => number;
   readonly now?: () => Date;
 }
@@ -59,7 +62,9 @@ export function composeAgent(ports: AgentPorts): {
   const giveBack = new GiveBack({ ledger, index, views, catalog, now, reach });
   const releaser = new Releaser({ index, giveBack, spool, queue, reach });
   const waiters = new FreedWaiters(ledger, catalog, views, MOST_WAITERS);
-  const taker = new FamilyTaker({ ...ports, index, views, waiters, giveBack, nowMs });
+  const { prober, probeSettings: settings } = ports;
+  const probe = new AddressProbe({ prober, settings, ledger, index, giveBack, now, log });
+  const taker = new FamilyTaker({ ...ports, views, waiters, giveBack, probe, nowMs });
   const reattachment = new Reattachment({ ledger, index, giveBack });
   const gate = new Gate(WORKING);
   const allocator = new Allocator({
@@ -68,6 +73,7 @@ export function composeAgent(ports: AgentPorts): {
     index,
     reattachment,
     taker,
+    probe,
     spool,
     gate,
     queue,

@@ -1,10 +1,14 @@
 import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { lockDataDirectory, lockSocketPath } from '#pkg/ledger/agent-lock.ts';
 import { openSqliteLedger } from '#pkg/ledger/sqlite-ledger.ts';
+import type { ProbeSettings } from '../allocate/address-probe.ts';
 import { makeDirectory, refuseForeignDirectory } from '../private-directory.ts';
+import { checkProbeCapabilities } from '../probe/capabilities.ts';
+import type { AnnounceTarget } from '../probe/probe-target.ts';
+import { Prober } from '../probe/prober.ts';
 import { drainSpool } from '../release/drain-spool.ts';
 import { Spool } from '../release/spool.ts';
 import { buildServer } from '../server.ts';
@@ -28,6 +32,7 @@ export interface StandaloneConfig {
   readonly bootID: string;
   readonly exhaustedWaitMs: number;
   readonly collectAfterMs: number;
+  readonly probeSettings: ProbeSettings;
 }
 
 /** Everything one agent needs on a host without Kubernetes. Returns once it serves; disposing it stops it cleanly. */
@@ -38,6 +43,8 @@ export async function startStandaloneAgent(
 ): Promise<AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
   await takeHost(config, starting);
+  const prober = openProber(config.probeSettings, log);
+  if (prober !== null) starting.use(prober);
   const ledger = await openSqliteLedger(join(config.dataDirectory, 'ledger.db'));
   starting.defer(() => ledger.close());
   const index = await loadIndex(ledger);
@@ -50,6 +57,7 @@ export async function startStandaloneAgent(
 
   const { agent, releaser, collector, waiters } = composeAgent({
     ...config,
+    prober,
     ledger,
     index,
     catalog,
@@ -72,6 +80,16 @@ export async function startStandaloneAgent(
   const pauseMs = () => Math.max(SHORTEST_LOOK_MS, collector.untilNextMs(lookEveryMs(config)));
   starting.use(repeat(pauseMs, () => collector.collect(false), report('collect leftovers')));
   return starting.move();
+}
+
+/** A pool may ask for probing later, so the prober is made at boot wherever it can work. */
+function openProber({ detectConflict, detectGateway }: ProbeSettings, log: Logger): Prober | null {
+  const missing = checkProbeCapabilities();
+  if (missing !== null && (detectConflict || detectGateway)) throw new IpamError('bad-config', missing);
+  if (missing !== null) return null;
+  const onAnnounceFailure = ({ interface: name }: AnnounceTarget, why: string) =>
+    log.warn({ interface: name, why }, 'address not announced');
+  return new Prober({ onAnnounceFailure });
 }
 
 /** First of all: nothing is read or changed while another agent may be at work here. */

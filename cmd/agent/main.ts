@@ -14,6 +14,12 @@ interface Flags {
   readonly node: string;
   readonly exhaustedWait: number;
   readonly collectAfter: number;
+  readonly detectConflicts: boolean;
+  readonly detectGateway: boolean;
+  readonly probeWindow: number;
+  readonly probeCount: number;
+  readonly quarantine: number;
+  readonly onConflict: 'next' | 'block';
   readonly logLevel: LogLevel;
 }
 
@@ -38,6 +44,21 @@ const program = new Command('ipledger-agent')
     parseSeconds,
     60,
   )
+  .option('--detect-conflicts', 'probe an address by ARP or NDP before it is given out', false)
+  .option('--detect-gateway', 'refuse an ADD whose gateway does not answer', false)
+  .option('--probe-window <ms>', 'how long answers to a probe are waited for', parseWithin(20, 2_000), 100)
+  .option('--probe-count <n>', 'how many probes are sent within the window', parseWithin(1, 10), 3)
+  .option(
+    '--quarantine <seconds>',
+    'how long an address that a foreign host uses is left alone',
+    parseWithin(1, 604_800),
+    900,
+  )
+  .addOption(
+    new Option('--on-conflict <what>', 'try the next address, or fail the ADD')
+      .choices(['next', 'block'])
+      .default('next'),
+  )
   .addOption(
     new Option('--log-level <level>', 'least severe level that is logged').choices(LOG_LEVELS).default('info'),
   );
@@ -57,6 +78,14 @@ async function main(flags: Flags): Promise<void> {
       bootID: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
       exhaustedWaitMs: flags.exhaustedWait * 1000,
       collectAfterMs: flags.collectAfter * 1000,
+      probeSettings: {
+        detectConflict: flags.detectConflicts,
+        detectGateway: flags.detectGateway,
+        windowMs: flags.probeWindow,
+        count: flags.probeCount,
+        quarantineMs: flags.quarantine * 1000,
+        onConflict: flags.onConflict,
+      },
     };
     const agent = await startStandaloneAgent(config, log, () => {});
     const signal = await nextSignal();
@@ -73,6 +102,14 @@ function nextSignal(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
   });
+}
+
+function parseWithin(lowest: number, highest: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (Number.isInteger(value) && value >= lowest && value <= highest) return value;
+    throw new InvalidArgumentError(`expected a whole number from ${lowest} to ${highest}`);
+  };
 }
 
 function parseSeconds(text: string): number {

@@ -36,6 +36,8 @@ test('the smallest pool has defaults for all the rest', () => {
     isTerminating: false,
     domain: 'default',
     reuseCooldownSeconds: 0,
+    detectConflict: null,
+    detectGateway: null,
   });
 });
 
@@ -84,6 +86,8 @@ test('a full pool is read whole', () => {
     isTerminating: true,
     domain: 'blue',
     reuseCooldownSeconds: 300,
+    detectConflict: null,
+    detectGateway: null,
   });
 });
 

@@ -20,6 +20,7 @@ import {
   asBoolean,
   asFilledString,
   asListOf,
+  asOneOf,
   asParsed,
   childPath,
   type Fields,
@@ -47,6 +48,8 @@ const SPEC_FIELDS = [
 const AUTO_LABEL = 'ipam.spidernet.io/owner-application-name';
 const DOMAIN = 'ipledger.io/domain';
 const REUSE_COOLDOWN = 'ipledger.io/reuse-cooldown';
+const DETECT_CONFLICT = 'ipledger.io/detect-ip-conflict';
+const DETECT_GATEWAY = 'ipledger.io/detect-gateway';
 const LONGEST_COOLDOWN_SECONDS = 7 * 24 * 3600;
 const LONGEST_NAME = 63 + 1 + 253;
 
@@ -79,6 +82,8 @@ export function decodePool(value: unknown): Pool {
     domain:
       ifPresent(metadata.annotations[DOMAIN], (domain) => asDnsLabel(domain, annotationPath(DOMAIN))) ?? DEFAULT_DOMAIN,
     reuseCooldownSeconds: ifPresent(metadata.annotations[REUSE_COOLDOWN], decodeCooldown) ?? 0,
+    detectConflict: decodeDetection(metadata.annotations, DETECT_CONFLICT),
+    detectGateway: decodeDetection(metadata.annotations, DETECT_GATEWAY),
   };
 }
 
@@ -123,4 +128,10 @@ function decodeCooldown(value: unknown): number {
 
 function annotationPath(name: string): string {
   return childPath('metadata.annotations', name);
+}
+
+/** Annotations are text: `"true"` or `"false"`, nothing else. */
+function decodeDetection(annotations: Fields, name: string): boolean | null {
+  const text = ifPresent(annotations[name], (value) => asOneOf(value, annotationPath(name), ['true', 'false']));
+  return text === undefined ? null : text === 'true';
 }

@@ -14,6 +14,7 @@ export const REASONS = {
   'unknown-pool': { cni: 102, retry: false },
   'address-refused': { cni: 103, retry: false },
   'check-failed': { cni: 104, retry: false },
+  'address-conflict': { cni: 105, retry: true },
   internal: { cni: 999, retry: false },
 } as const satisfies Record<string, { cni: number; retry: boolean }>;
 

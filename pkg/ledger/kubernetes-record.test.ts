@@ -36,7 +36,7 @@ describe('an answer is not believed', () => {
     await expectFailure(ledger.byHolder('k'), 'io-failure');
   });
 
-  test.each(lies)('to a write: $name. Something was written, so the name is abandoned', async ({ lie }) => {
+  test.each(lies)('to a write, after which the name is abandoned: $name', async ({ lie }) => {
     await using made = await openLedgerOn({ POST: [[201, lie]], PUT: [[200, lie]] });
     const { ledger } = made;
     const writes = [ledger.create(SPEC), ledger.amend(RECORD, heldBy(SPEC, { attach: 1 }))];

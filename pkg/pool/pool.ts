@@ -33,4 +33,7 @@ export interface Pool {
   readonly domain: string;
   /** Annotation `ipledger.io/reuse-cooldown`; 0 gives an address back at once. */
   readonly reuseCooldownSeconds: number;
+  /** Annotations `ipledger.io/detect-ip-conflict` and `ipledger.io/detect-gateway`; null leaves it to the agent. */
+  readonly detectConflict: boolean | null;
+  readonly detectGateway: boolean | null;
 }

@@ -156,7 +156,7 @@ test('a priority tag (VLAN 0) makes no difference: the host is on this link', as
   expect(await prober.probe(targetOn(lan, V4))).toEqual({ kind: 'conflict', mac: lan.hostMac });
 });
 
-const LONG = { windowMs: 1_000 };
+const LONG = { windowMs: 2_000 };
 
 test.each([
   { name: 'is set down', netns: 'pod', command: 'link set eth0 down', why: 'network is down' },
@@ -187,19 +187,52 @@ test('a link without carrier is an error', async () => {
   expect(await prober.probe(targetOn(lan, V4))).toEqual({ kind: 'failed', why: 'eth0 is up but has no carrier' });
 });
 
-test('a link whose carrier the kernel notices late is waited for: its host is found', async () => {
+test('a carrier that comes late is waited for', async () => {
   await using lan = await makeLan('veth');
-  // With the same number at both ends it is no urgent matter for the kernel, and those it looks at once a second.
+  await giveAddress(lan.host, `${V4}/24`);
+  await lan.host.must('ip', 'link', 'set', 'eth0', 'down');
+  using prober = new Prober();
+  const probing = prober.probe(targetOn(lan, V4));
+  await sleep(400);
+  await lan.host.must('ip', 'link', 'set', 'eth0', 'up');
+  expect(await probing).toEqual({ kind: 'conflict', mac: lan.hostMac });
+});
+
+test.each(WIRINGS)('over %s: a single probe finds a host although its link was just set up', async (wiring) => {
+  await using lan = await makeLan(wiring);
+  await giveAddress(lan.host, `${V4}/24`);
+  using prober = new Prober();
+  for (let round = 0; round < 10; round += 1) {
+    expect(await prober.probe(targetOn(lan, V4, { count: 1 }))).toEqual({ kind: 'conflict', mac: lan.hostMac });
+    await lan.pod.must('ip', 'link', 'set', 'eth0', 'down');
+  }
+});
+
+/** With the same number at both ends a carrier is no urgent matter for the kernel: it looks at those once a second. */
+async function rewireWithSameNumbers(lan: Lan): Promise<void> {
   await lan.pod.must('ip', 'link', 'delete', 'eth0');
   const pair = `link add eth0 index 90 type veth peer name eth0 index 90 netns ${lan.host.name}`;
   await lan.pod.must('ip', ...pair.split(' '));
   await lan.host.must('ip', 'link', 'set', 'eth0', 'up');
-  await giveAddress(lan.host, `${V4}/24`);
+}
+
+test('a carrier that is lost in the last moment, which the kernel has not noticed, is an error', async () => {
+  await using lan = await makeLan('veth');
+  await rewireWithSameNumbers(lan);
   using prober = new Prober();
-  for (let round = 0; round < 3; round += 1) {
-    expect(await prober.probe(targetOn(lan, V4))).toMatchObject({ kind: 'conflict' });
-    await lan.pod.must('ip', 'link', 'set', 'eth0', 'down');
-  }
+  await prober.probe(targetOn(lan, V4));
+  const probing = prober.probe(targetOn(lan, V4, LONG));
+  await sleep(1_500);
+  await lan.host.must('ip', 'link', 'set', 'eth0', 'down');
+  expect(await probing).toEqual({ kind: 'failed', why: 'eth0 went down during the probe' });
+});
+
+test('a frame that the link does not take is an error after three more tries', async () => {
+  await using lan = await makeLan('veth');
+  await lan.pod.must('ip', 'link', 'set', 'eth0', 'mtu', '68');
+  using prober = new Prober();
+  expect(await prober.probe(targetOn(lan, V4))).toEqual(FREE);
+  expect(await prober.probe(targetOn(lan, V6))).toEqual({ kind: 'failed', why: 'eth0: send: message too long' });
 });
 
 test('a caller that gives up and a prober that is disposed end the probe, and nothing keeps running', async () => {

@@ -45,6 +45,7 @@ test('a gateway of a link-local address', async () => {
 
 test('nobody hears of the address by the question for the gateway before all probes are out', async () => {
   await using lan = await makeLan('veth');
+  await lan.pod.must('ip', 'link', 'set', 'eth0', 'up');
   using prober = new Prober();
   const heard: string[] = [];
   await using _peer = await openPeer(lan.host, ETHER_TYPE.arp, (frame, peer) => {

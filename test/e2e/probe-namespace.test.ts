@@ -19,7 +19,7 @@ afterEach(() => {
 test('a namespace whose path vanishes during the probe is an error', async () => {
   await using lan = await makeLan('veth');
   using prober = new Prober();
-  const probing = prober.probe(targetOn(lan, V4, { windowMs: 1_000 }));
+  const probing = prober.probe(targetOn(lan, V4, { windowMs: 2_000 }));
   await sleep(300);
   await lan.pod.remove();
   const { path } = lan.pod;
@@ -114,6 +114,19 @@ async function runScript(script: string, ...prefix: readonly string[]) {
   const [program = '', ...args] = [...prefix, process.execPath, '--input-type=module-typescript', '--eval', script];
   return await runProgram(program, args);
 }
+
+test('all threads of the pool start at home, before the first namespace is entered', async () => {
+  const { stdout } = await runScript(`
+    import { readdirSync, readFileSync } from 'node:fs';
+    import { Prober } from '${ROOM}/prober.ts';
+    const workers = () => readdirSync('/proc/self/task')
+      .filter((id) => readFileSync('/proc/self/task/' + id + '/comm', 'utf8') === 'libuv-worker\\n').length;
+    const before = workers();
+    using prober = new Prober();
+    console.log(before, workers());
+  `);
+  expect(stdout).toBe('0 4\n');
+});
 
 test('a process that cannot come back from a foreign namespace ends itself at once', async () => {
   await using pod = await makeNetns();

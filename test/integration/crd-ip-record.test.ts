@@ -174,6 +174,7 @@ describe('it is refused:', () => {
       message: 'spec.domain',
     },
     { name: 'an empty domain', body: record({ ...SPEC, domain: '' }, '10.0.2.50'), message: 'spec.domain' },
+    { name: 'a negative prefix', body: spec({ prefix: -1 }), message: 'spec.prefix' },
     {
       name: 'a prefix too long for IPv4',
       body: spec({ prefix: 33 }),
@@ -267,7 +268,7 @@ test.each(Object.entries(REQUIRED).flatMap(([parent, names]) => names.map((name)
 const TEXTS = ['namespace', 'name', 'uid', 'interface', 'network', 'containerID', 'netns', 'bootID', 'node'];
 const OWNER_TEXTS = ['owner.apiVersion', 'owner.kind', 'owner.name'];
 
-test.each([...TEXTS, ...OWNER_TEXTS].map((field) => `spec.holder.${field}`))(
+test.each(['spec.pool.uid', ...[...TEXTS, ...OWNER_TEXTS].map((field) => `spec.holder.${field}`)])(
   'nothing in %s paints the terminal',
   async (path) => {
     for (const value of ['web\u001b[31m', '\u{1f4a3}']) {

@@ -7,6 +7,7 @@ import { expectFailure, taken } from '#test/contract/ledger-resource.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
+import { pauseForSure } from './ledger-pause.ts';
 
 let cluster: LedgerCluster;
 /** The agent of worker-1, and somebody who looks on over a connection of its own. */
@@ -37,7 +38,7 @@ describe('a paused API server', () => {
       using client = cluster.agent({ limits: { connectTimeoutMs: 300 }, port: proxy.port });
       const slow = openKubernetesLedger(client, { attemptTimeoutMs: 300 });
       await slow.get(name);
-      second.pause();
+      await pauseForSure(second);
       const creating = slow.create(specOf(name), inSeconds(30));
       await wait(50);
       proxy.hold('requests'); // the server never learns that the first try was given up
@@ -55,7 +56,7 @@ describe('a paused API server', () => {
     using client = cluster.agent(IMPATIENT);
     const paused = openKubernetesLedger(client, { attemptTimeoutMs: 500 });
     await paused.get('10.0.0.1');
-    cluster.server.pause();
+    await pauseForSure(cluster.server);
     const error = await expectFailure(paused.create(SPEC, inSeconds(2)), 'agent-unavailable').finally(() =>
       cluster.server.resume(),
     );
@@ -70,7 +71,7 @@ describe('a paused API server', () => {
     using client = cluster.agent(IMPATIENT);
     const paused = openKubernetesLedger(client);
     await paused.get('10.0.0.1');
-    cluster.server.pause();
+    await pauseForSure(cluster.server);
     const caller = new AbortController();
     setTimeout(() => caller.abort(), 200);
     const started = performance.now();
@@ -108,10 +109,13 @@ describe('an API server that is away', () => {
   });
 
   test('and comes back: create, amend, release and reads go through', async () => {
-    using client = cluster.agent(IMPATIENT);
+    // A server that has just come up refuses what it will allow in a second: a balancer sends nobody there before it is ready.
+    await using balancer = await startTcpProxy(cluster.port);
+    using client = cluster.agent({ ...IMPATIENT, port: balancer.port });
     const patient = openKubernetesLedger(client, { timeoutMs: 60_000 });
     const old = await taken(patient, specOf('10.0.0.9'));
     const seen = await taken(patient, SPEC);
+    balancer.refuse();
     await cluster.server.kill();
     const doing = Promise.all([
       patient.create(specOf('10.0.0.2')),
@@ -122,6 +126,7 @@ describe('an API server that is away', () => {
     ]);
     await wait(1_000);
     await cluster.server.restart();
+    await balancer.accept();
     const [created, amendment, released, found] = await doing;
     expect([created.taken, amendment.done, released.done]).toEqual([true, true, true]);
     expect(found).toMatchObject({ uid: seen.uid });

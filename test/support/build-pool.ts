@@ -37,6 +37,8 @@ export function buildPool({ subnet, ips, gateway, ...others }: PoolOverrides = {
     isTerminating: false,
     domain: 'default',
     reuseCooldownSeconds: 0,
+    detectConflict: null,
+    detectGateway: null,
     ...others,
   };
 }

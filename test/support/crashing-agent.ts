@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { startStandaloneAgent } from '#agent/standalone/standalone-agent.ts';
 import { createLogger } from '#pkg/log/logger.ts';
+import { NO_PROBING } from '#test/support/memory-agent.ts';
 
 /** The real standalone agent that dies, as in a power cut, the first time it reaches the named step. */
 const { values } = parseArgs({
@@ -23,6 +24,7 @@ await startStandaloneAgent(
     bootID: 'boot-1',
     exhaustedWaitMs: 0,
     collectAfterMs: 60_000,
+    probeSettings: NO_PROBING,
   },
   createLogger('crashing-agent', 'info'),
   (step) => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Agent } from '#agent/agent.ts';
+import type { ProbeSettings } from '#agent/allocate/address-probe.ts';
 import type { Call } from '#agent/call.ts';
 import type { CatalogSnapshot, PoolCatalog } from '#agent/pool-catalog.ts';
 import type { Releaser } from '#agent/release/releaser.ts';
@@ -40,6 +41,15 @@ class FixedCatalog implements PoolCatalog {
   }
 }
 
+export const NO_PROBING: ProbeSettings = {
+  detectConflict: false,
+  detectGateway: false,
+  windowMs: 100,
+  count: 3,
+  quarantineMs: 900_000,
+  onConflict: 'next',
+};
+
 export interface MemoryAgent extends AsyncDisposable {
   readonly agent: Agent;
   readonly releaser: Releaser;
@@ -67,6 +77,8 @@ export async function startMemoryAgent(
     collectAfterMs: 60_000,
     log: pino({ level: 'silent' }),
     reach: () => {},
+    prober: null,
+    probeSettings: NO_PROBING,
     ...options,
     ledger,
     index,

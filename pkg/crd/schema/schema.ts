@@ -33,7 +33,7 @@ export interface Schema {
 
 type More = Partial<Schema>;
 
-/** What the decoders allow too; about as much as the rules on each item of a list can cost (docs/crds.md). */
+/** The decoders' limit. The API server refuses rules on items of a list that has none: it adds up what they may cost. */
 const MOST_ITEMS = 1_000;
 const LONGEST_NAME = 253;
 

@@ -2,8 +2,9 @@
 mod support;
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn ipledger() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ipledger"));
@@ -56,6 +57,23 @@ fn a_closed_stdin_is_an_error_and_not_the_next_socket() {
     let output = in_shell("\"$1\" <&-");
     assert!(text(&output.stdout).contains("stdin cannot be read"), "{output:?}");
     assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn the_numbers_of_closed_streams_are_not_given_to_sockets_or_files() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "exec \"$1\" >&- 2>&-", "sh", env!("CARGO_BIN_EXE_ipledger")]).env("CNI_COMMAND", "VERSION");
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let places = || [1, 2].map(|fd| std::fs::read_link(format!("/proc/{}/fd/{fd}", child.id())).unwrap_or_default());
+    let held = ["/dev/null", "/dev/null"].map(PathBuf::from);
+    let until = support::within(5000);
+    while places() != held && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let places = places();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(places, held);
 }
 
 #[test]

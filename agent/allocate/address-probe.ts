@@ -1,0 +1,119 @@
+import type { Logger } from 'pino';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import type { Call } from '../call.ts';
+import type { NodeIndex } from '../node-index.ts';
+import type { AnnounceTarget, ProbeTarget, ProbeVerdict } from '../probe/probe-target.ts';
+import type { GiveBack } from '../release/give-back.ts';
+
+/** What the allocator needs of the prober. */
+export interface Probing {
+  probe(target: ProbeTarget, signal?: AbortSignal): Promise<ProbeVerdict>;
+  announce(target: AnnounceTarget): void;
+}
+
+export interface ProbeSettings {
+  readonly detectConflict: boolean;
+  readonly detectGateway: boolean;
+  readonly windowMs: number;
+  readonly count: number;
+  readonly quarantineMs: number;
+  /** `next`: another address is tried. `block`: the ADD fails, as with Spiderpool. */
+  readonly onConflict: 'next' | 'block';
+}
+
+export interface AddressProbeDeps {
+  /** Null where this process may not probe. */
+  readonly prober: Probing | null;
+  readonly settings: ProbeSettings;
+  readonly ledger: Ledger;
+  readonly index: NodeIndex;
+  readonly giveBack: GiveBack;
+  readonly now: () => Date;
+  readonly log: Logger;
+}
+
+/** Asks the network about an address whose record was just written, and draws the consequences. */
+export class AddressProbe {
+  readonly #deps: AddressProbeDeps;
+
+  constructor(deps: AddressProbeDeps) {
+    this.#deps = deps;
+  }
+
+  /** Null: it may be used. A foreign host's MAC: it is quarantined now. Throws what the caller is told otherwise. */
+  async findConflict(record: IpRecord, pool: Pool, call: Call): Promise<string | null> {
+    const target = this.#targetOf(record, pool);
+    if (target === null || this.#deps.prober === null) return null;
+    const verdict = await this.#deps.prober.probe(target, call.signal);
+    if (verdict.kind === 'free') return null;
+    if (verdict.kind === 'skipped') {
+      this.#deps.log.info({ address: record.spec.address, why: verdict.why }, 'address not probed');
+      return null;
+    }
+    if (verdict.kind === 'conflict') return await this.#onConflict(record, verdict.mac);
+    await this.#deps.giveBack.atOnce(record);
+    throw toError(verdict, record, target);
+  }
+
+  /** Tells the neighbours who has the addresses now; nobody waits for it. */
+  announce(records: readonly IpRecord[], pools: ReadonlyMap<string, Pool>): void {
+    for (const record of records) {
+      const pool = pools.get(record.spec.pool.name);
+      const target = pool === undefined ? null : this.#targetOf(record, pool);
+      if (target !== null) this.#deps.prober?.announce(target);
+    }
+  }
+
+  #targetOf({ spec }: IpRecord, pool: Pool): ProbeTarget | null {
+    const { settings } = this.#deps;
+    const detectConflict = pool.detectConflict ?? settings.detectConflict;
+    const detectGateway = (pool.detectGateway ?? settings.detectGateway) && pool.gateway !== null;
+    const { netns, interface: name } = spec.holder;
+    if (netns === undefined || !(detectConflict || detectGateway)) return null;
+    const address = parseAddress(spec.address);
+    const { windowMs, count } = settings;
+    return { netns, interface: name, address, gateway: pool.gateway, detectConflict, detectGateway, windowMs, count };
+  }
+
+  async #onConflict(record: IpRecord, mac: string): Promise<string> {
+    const { settings, giveBack, log } = this.#deps;
+    const fields = { address: record.spec.address, mac, interface: record.spec.holder.interface };
+    log.warn(fields, 'address conflict: a foreign host uses it');
+    if (settings.onConflict === 'block') {
+      await giveBack.atOnce(record);
+      throw new IpamError('address-conflict', `${record.spec.address} is used by a foreign host with MAC ${mac}`);
+    }
+    await this.#quarantine(record, mac);
+    return mac;
+  }
+
+  async #quarantine(record: IpRecord, mac: string): Promise<void> {
+    const { ledger, index, now, settings } = this.#deps;
+    const { interface: name, attach, node } = record.spec.holder;
+    const until = new Date(now().getTime() + settings.quarantineMs).toISOString();
+    const holder = { kind: 'Conflict' as const, namespace: '', name: mac, interface: name, attach, node };
+    const outcome = await ledger.amend(record, { ...record.spec, state: 'Quarantined', until, holder });
+    index.drop(record);
+    if (outcome.done) index.put(outcome.record);
+  }
+}
+
+function toError(
+  verdict: ProbeVerdict & { kind: 'gateway-unreachable' | 'failed' },
+  { spec }: IpRecord,
+  { gateway }: ProbeTarget,
+): IpamError {
+  if (verdict.kind === 'failed') {
+    return new IpamError(
+      'io-failure',
+      `${spec.address} could not be probed on ${spec.holder.interface}: ${verdict.why}`,
+    );
+  }
+  const name = gateway === null ? 'none' : formatAddress(gateway);
+  const message = `the gateway ${name} does not answer on ${spec.holder.interface}, asked from ${spec.address}`;
+  return new IpamError('gateway-unreachable', message);
+}
