@@ -11,7 +11,7 @@ export async function list(session: Session, query: RecordsQuery): Promise<ExitC
   return 0;
 }
 
-async function readAllPages(client: AdminClient, query: RecordsQuery): Promise<IpRecord[]> {
+export async function readAllPages(client: AdminClient, query: RecordsQuery): Promise<IpRecord[]> {
   const records: IpRecord[] = [];
   let after: string | undefined;
   do {

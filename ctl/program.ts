@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { check } from './check.ts';
+import { conflicts } from './conflicts.ts';
 import { type ExplainOptions, explain } from './explain.ts';
 import { gc } from './gc.ts';
 import { list } from './list.ts';
@@ -54,6 +55,10 @@ function addQuestions(program: Command, act: Act): void {
     .argument('<address>', 'IPv4 or IPv6, without prefix length')
     .option('--domain <name>', 'look in this domain only')
     .action((address, options) => act((session) => who(session, address, options)));
+  program
+    .command('conflicts')
+    .description('the addresses that foreign hosts use, with their MAC; exit code 1 if there are any')
+    .action(() => act(conflicts));
   program
     .command('check')
     .description('look for what should not be; exit code 1 if something is found')

@@ -38,6 +38,15 @@ test('list reads page after page into one table', async () => {
   ]);
 });
 
+test('conflicts lists the quarantined addresses only', async () => {
+  const record = buildRecord({ address: '10.0.0.6' });
+  const quarantined = { ...record, spec: { ...record.spec, state: 'Quarantined', until: '2026-11-16T10:15:00Z' } };
+  const records = [buildRecord({ address: '10.0.0.5' }), quarantined];
+  const { code, stdout } = await run(['conflicts'], { records: { body: { records } } });
+  expect(code).toBe(1);
+  expect(stdout.match(/^10\.0\.0\.\d/gm)).toEqual(['10.0.0.6']);
+});
+
 test('a list that turns in circles is given up', async () => {
   const { code, stderr } = await run(['list'], { records: { body: { records: [], next: 'x' } } });
   expect(code).toBe(2);

@@ -106,6 +106,7 @@ class KubernetesLedger implements Ledger {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    await this.#freed[Symbol.asyncDispose]();
   }
 
   async #update(seen: IpRecord, next: RecordSpec, limits: WriteLimits): Promise<UpdateOutcome> {
