@@ -46,7 +46,7 @@ export class RecordReader {
 
   async byNode(node: string): Promise<IpRecord[]> {
     const label = RECORD_LABELS.node;
-    const records = await this.#find(`${label}=${toLabelValue(node)}`);
+    const records = await this.#find(node === '' ? `!${label}` : `${label}=${toLabelValue(node)}`);
     return records.filter(({ spec }) => spec.holder.node === node);
   }
 

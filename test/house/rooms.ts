@@ -20,7 +20,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/agentapi': pure(['pkg/errors', 'pkg/cni', 'pkg/crd']),
   'pkg/log': { rooms: ['pkg/errors'], packages: ['pino'], node: 'all' },
   'pkg/metrics': { rooms: ['pkg/errors'], packages: ['prom-client'], node: 'all' },
-  'pkg/kube': { rooms: [...DOMAIN, 'pkg/log'], packages: ['@kubernetes/client-node'], node: 'all' },
+  'pkg/kube': { rooms: [...DOMAIN, 'pkg/log'], packages: ['@kubernetes/client-node', 'yaml'], node: 'all' },
   'pkg/ledger': { rooms: [...DOMAIN, 'pkg/kube'], packages: [], node: 'all' },
   // It runs on bare QuickJS: only its Node adapter may know Node.
   plugin: { rooms: ['pkg/errors', 'pkg/cni', 'pkg/agentapi'], packages: [], node: /^plugin\/node-[a-z-]+\.ts$/ },
