@@ -117,7 +117,7 @@ class KubernetesLedger implements Ledger {
 
   #until({ deadlineMs, signal }: WriteLimits): DefiniteOptions {
     return {
-      deadlineMs: this.#client.timing.nowMs() + this.#timeoutMs,
+      deadlineMs: deadlineMs ?? this.#client.timing.nowMs() + this.#timeoutMs,
       attemptTimeoutMs: this.#attemptTimeoutMs,
       ...(signal === undefined ? {} : { signal }),
     };
