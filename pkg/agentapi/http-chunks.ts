@@ -9,7 +9,9 @@ export type ChunkedBody =
 
 /** Undoes `transfer-encoding: chunked`. What follows the last chunk (trailers) is not looked at. */
 export function joinChunks(rest: Uint8Array): ChunkedBody {
-  const chunks: Uint8Array[] = [];
+  // One buffer, not a list of chunks: a few megabytes in tiny chunks would not fit into the plugin's memory.
+  const body = new Uint8Array(rest.length);
+  let length = 0;
   let at = 0;
   for (;;) {
     const lineEnd = findLineEnd(rest, at);
@@ -20,12 +22,13 @@ export function joinChunks(rest: Uint8Array): ChunkedBody {
     }
     const size = parseSize(rest.subarray(at, lineEnd));
     if (size === null) return { kind: 'junk', why: 'a chunk of it has no size' };
-    if (size === 0) return { kind: 'whole', bytes: concatenate(chunks) };
+    if (size === 0) return { kind: 'whole', bytes: body.subarray(0, length) };
     const start = lineEnd + 2;
     if (rest.length < start + size + 2) return { kind: 'truncated', why: 'it ended inside a chunk' };
     if (rest[start + size] !== CR || rest[start + size + 1] !== LF)
       return { kind: 'junk', why: 'a chunk of it has the wrong size' };
-    chunks.push(rest.subarray(start, start + size));
+    body.set(rest.subarray(start, start + size), length);
+    length += size;
     at = start + size + 2;
   }
 }
@@ -40,14 +43,4 @@ function findLineEnd(bytes: Uint8Array, from: number): number | null {
 function parseSize(line: Uint8Array): number | null {
   const match = /^([0-9a-fA-F]{1,8})[ \t]*(?:;.*)?$/.exec(String.fromCharCode(...line));
   return match?.[1] === undefined ? null : Number.parseInt(match[1], 16);
-}
-
-function concatenate(chunks: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }

@@ -16,6 +16,8 @@ export class IpamError extends Error {
 /** Anything thrown, as an IpamError: what is not one already is a fault of ours. */
 export function toIpamError(thrown: unknown): IpamError {
   if (thrown instanceof IpamError) return thrown;
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  // QuickJS throws null when not even an error object has room.
+  const text = thrown === null ? 'something failed without a word, perhaps for want of memory' : String(thrown);
+  const message = thrown instanceof Error ? thrown.message : text;
   return new IpamError('internal', message, { cause: thrown });
 }

@@ -15,7 +15,7 @@ same TypeScript answers on Node.
   --target stdin      only one kind: stdin or answers
   --only N            one case, and everything about it
   --jobs N            at once (default 2)
-  --replay            many cases in one process: needs hack/build-plugin --replay, about four times as fast
+  --replay PROGRAM    many cases in one process, about four times as fast; hack/build-plugin --example replay builds it
   --plugin PATH       another executable (default dist/native/ipledger)
 `;
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -29,7 +29,7 @@ const { values: options } = parseArgs({
     target: { type: 'string' },
     only: { type: 'string' },
     jobs: { type: 'string', default: '2' },
-    replay: { type: 'boolean', default: false },
+    replay: { type: 'string' },
     plugin: { type: 'string', default: join(ROOT, 'dist/native/ipledger') },
     help: { type: 'boolean', default: false },
   },
@@ -70,7 +70,7 @@ async function work(target: Target, indexes: Iterator<number>, tally: Map<string
 }
 
 function startDriver(): Driver {
-  return options.replay ? driveReplay(join(ROOT, '.cache/plugin-host/replay')) : driveProcesses(options.plugin);
+  return options.replay === undefined ? driveProcesses(options.plugin) : driveReplay(options.replay);
 }
 
 async function judge(driver: Driver, it: FuzzCase, how: string): Promise<string> {
