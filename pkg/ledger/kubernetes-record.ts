@@ -19,8 +19,8 @@ export function toNewObject(spec: RecordSpec): NewObject {
 }
 
 /** What others put into the metadata of a record is not kept: it is ours alone. */
-export function toSeenObject({ name, uid, resourceVersion, spec: before }: IpRecord, spec: RecordSpec): SeenObject {
-  return { metadata: { name, uid, resourceVersion, labels: recordLabels(before) }, spec };
+export function toSeenObject({ name, uid, resourceVersion }: IpRecord, spec: RecordSpec): SeenObject {
+  return { metadata: { name, uid, resourceVersion, labels: recordLabels(spec) }, spec };
 }
 
 /** Believes nothing: the name must be that of the address, whoever answers. */

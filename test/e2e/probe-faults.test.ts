@@ -223,7 +223,8 @@ test('a carrier that is lost in the last moment, which the kernel has not notice
   await prober.probe(targetOn(lan, V4));
   const probing = prober.probe(targetOn(lan, V4, LONG));
   await sleep(1_500);
-  await lan.host.must('ip', 'link', 'set', 'eth0', 'down');
+  const [down, up] = ['ip link set eth0 down', 'ip link set eth0 up'];
+  await lan.host.must('sh', '-c', [down, up, down, up, down].join('; '));
   expect(await probing).toEqual({ kind: 'failed', why: 'eth0 went down during the probe' });
 });
 
