@@ -16,7 +16,7 @@ export interface PoolWatchOptions {
   readonly onTrouble: (failure: Failure) => void;
 }
 
-const PAUSE = { firstMs: 100, mostMs: 10_000 };
+const PAUSE = { firstMs: 100, mostMs: 5_000 };
 const WATCH_SECONDS = 300;
 const LIMITS = { maxLineBytes: 1 << 20, mostMs: (WATCH_SECONDS + 30) * 1_000 };
 const GRANT_TIMEOUT_MS = 30_000;

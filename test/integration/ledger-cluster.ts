@@ -63,7 +63,7 @@ export async function startLedgerCluster(): Promise<LedgerCluster> {
 /** The contract of the port begins to count at 0, the CRD at 1: until they agree the contract is what is tested here. */
 async function allowAttachZero(server: ApiServer): Promise<void> {
   const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/holder/properties/attach/minimum';
-  const patch = JSON.stringify([{ op: 'replace', path, value: 0 }]);
+  const patch = JSON.stringify([{ op: 'add', path, value: 0 }]);
   await kubectl(server, ['patch', 'crd', 'iprecords.ipledger.io', '--type=json', `--patch=${patch}`]);
   const spec = heldBy(specOf('192.0.2.1'), { attach: 0 });
   await vi.waitUntil(async () => (await dryRun(server, server.adminToken, spec)) === 201, 30_000);
