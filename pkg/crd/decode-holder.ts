@@ -21,7 +21,7 @@ export function decodeHolder(value: unknown, path: string): Holder {
     containerID: text('containerID', LONGEST_NAME),
     netns: text('netns', LONGEST_PATH),
     bootID: text('bootID', 128),
-    attach: asInteger(holder['attach'], `${path}.attach`, 0, MOST_ATTACHES),
+    attach: asInteger(holder['attach'], `${path}.attach`, 1, MOST_ATTACHES),
     node: asString(holder['node'], `${path}.node`, LONGEST_NAME),
     owner: ifPresent(holder['owner'], (owner) => decodeOwner(owner, `${path}.owner`)),
   });

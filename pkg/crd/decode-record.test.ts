@@ -123,7 +123,7 @@ describe('it is refused:', () => {
     [
       'no attach',
       heldBy({ attach: undefined }),
-      'spec.holder.attach: expected a whole number from 0 to 2147483647, found nothing',
+      'spec.holder.attach: expected a whole number from 1 to 2147483647, found nothing',
     ],
     ['a uid that is no text', heldBy({ uid: 5 }), 'spec.holder.uid: expected a string, found 5'],
     [

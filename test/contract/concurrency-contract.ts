@@ -39,7 +39,7 @@ export function describeConcurrency(makeLedger: MakeLedger): void {
       await using resource = await makeLedger();
       const seen = await taken(resource.ledger, specOf('10.0.0.1'));
       const outcomes = await Promise.all([
-        ...Array.from({ length: 10 }, (_, n) => resource.ledger.amend(seen, heldBy(seen.spec, { attach: n + 1 }))),
+        ...Array.from({ length: 10 }, (_, n) => resource.ledger.amend(seen, heldBy(seen.spec, { attach: n + 2 }))),
         resource.ledger.amend(seen, inState(seen.spec, 'Suspect')),
         resource.ledger.release(seen),
       ]);

@@ -20,7 +20,7 @@ const spec = fc
     pool: fc.constantFrom(...POOLS),
     node: fc.constantFrom(...NODES),
     name: fc.constantFrom(...NAMES),
-    attach: fc.nat({ max: 2 }),
+    attach: fc.integer({ min: 1, max: 3 }),
   })
   .map(({ address, domain, pool, ...holder }) =>
     specOf(address, {

@@ -26,7 +26,7 @@ const AMENDMENT_TABLE = RECORD_STATES.flatMap((from) =>
 
 const WRITES = [
   { method: 'takeOver', before: inState(SPEC, 'Suspect'), next: heldBy(SPEC, OTHER_POD) },
-  { method: 'amend', before: SPEC, next: heldBy(SPEC, { attach: 1 }) },
+  { method: 'amend', before: SPEC, next: heldBy(SPEC, { attach: 2 }) },
 ] as const;
 
 export function describeUpdate(makeLedger: MakeLedger): void {
@@ -63,9 +63,9 @@ export function describeUpdate(makeLedger: MakeLedger): void {
     test('a write that changes something changes the version, not uid, name and time', async () => {
       await using resource = await makeLedger();
       const seen = await taken(resource.ledger, SPEC);
-      const next = await amended(resource.ledger, seen, heldBy(SPEC, { attach: 1 }));
+      const next = await amended(resource.ledger, seen, heldBy(SPEC, { attach: 2 }));
       expect(next.resourceVersion).not.toBe(seen.resourceVersion);
-      expect(next).toEqual({ ...seen, spec: heldBy(SPEC, { attach: 1 }), resourceVersion: next.resourceVersion });
+      expect(next).toEqual({ ...seen, spec: heldBy(SPEC, { attach: 2 }), resourceVersion: next.resourceVersion });
     });
   });
 

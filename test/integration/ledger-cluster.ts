@@ -32,7 +32,6 @@ export async function startLedgerCluster(): Promise<LedgerCluster> {
   const server = stack.use(await startApiServer());
   const clients = stack.use(new DisposableStack());
   await applyManifests(server, 'crds', 'admission-policy.yaml', 'rbac.yaml');
-  await allowAttachZero(server);
 
   const ca = await readFile(server.caFile);
   const port = Number(new URL(server.url).port);
@@ -58,15 +57,6 @@ export async function startLedgerCluster(): Promise<LedgerCluster> {
     },
     [Symbol.asyncDispose]: () => everything.disposeAsync(),
   };
-}
-
-/** The contract of the port begins to count at 0, the CRD at 1: until they agree the contract is what is tested here. */
-async function allowAttachZero(server: ApiServer): Promise<void> {
-  const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/holder/properties/attach/minimum';
-  const patch = JSON.stringify([{ op: 'add', path, value: 0 }]);
-  await kubectl(server, ['patch', 'crd', 'iprecords.ipledger.io', '--type=json', `--patch=${patch}`]);
-  const spec = heldBy(specOf('192.0.2.1'), { attach: 0 });
-  await vi.waitUntil(async () => (await dryRun(server, server.adminToken, spec)) === 201, 30_000);
 }
 
 /** The API server takes up a new policy some time after it was stored. */

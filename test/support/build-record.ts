@@ -38,6 +38,6 @@ const PLAIN_HOLDER: Holder = {
   network: 'lab',
   containerID: 'c0ffee',
   netns: '/var/run/netns/web',
-  attach: 0,
+  attach: 1,
   node: 'host-1',
 };
