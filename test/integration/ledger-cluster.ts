@@ -6,7 +6,7 @@ import { toNewObject } from '#pkg/ledger/kubernetes-record.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
-import { applyManifests, kubectl } from './crd-manifests.ts';
+import { applyManifests } from './crd-manifests.ts';
 import { plainToken, podToken } from './roles-tokens.ts';
 
 const NODES = ['worker-0', 'worker-1', 'worker-2'];
