@@ -69,7 +69,7 @@ describe('what a write costs the API server', () => {
     const requestsOf = (act: () => Promise<unknown>) => recordRequests(cluster.server, act);
     const amend = (seen: IpRecord) => ledger.amend(seen, heldBy(SPEC, { attach: 7 }));
     const seen = await taken(ledger, SPEC);
-    const now = await amended(ledger, seen, heldBy(SPEC, { attach: 1 }));
+    const now = await amended(ledger, seen, heldBy(SPEC, { attach: 2 }));
     expect(await requestsOf(() => ledger.release(seen))).toEqual({ DELETE: 1 });
     expect(await requestsOf(() => amend(seen))).toEqual({ PUT: 1, GET: 1 });
     await ledger.release(now);
