@@ -1,5 +1,5 @@
 export const ETHER_TYPE = { arp: 0x0806, ipv6: 0x86dd } as const;
-export const ETHERNET_HEADER = 14;
+const ETHERNET_HEADER = 14;
 
 export interface EthernetFrame {
   readonly source: Buffer;

@@ -14,6 +14,9 @@ const INSTRUCTION = 8;
 type Call<Args extends unknown[]> = KoffiFunc<(...args: Args) => number>;
 type Bytes = Buffer | null;
 
+/** The memory of arguments must not be collected while another thread uses it. */
+const inFlight = new Set<unknown[]>();
+
 const libc = koffi.load(null);
 const filterProgram = koffi.struct({ length: 'uint16', instructions: 'void *' });
 
@@ -97,8 +100,13 @@ export function pointerTo(bytes: Buffer): bigint {
 
 /** For calls that may wait for a lock of the kernel. Why one failed is known to the other thread only: repeat it here. */
 function offThread<Args extends unknown[]>(call: Call<Args>, ...args: Args): Promise<number> {
+  inFlight.add(args);
   return new Promise((resolve, reject) => {
-    const done = (error: unknown, result: number) => (error ? reject(error) : resolve(result));
+    const done = (error: unknown, result: number) => {
+      inFlight.delete(args);
+      if (error) reject(error);
+      else resolve(result);
+    };
     call.async(...([...args, done] as Parameters<typeof call.async>));
   });
 }

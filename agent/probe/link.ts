@@ -6,7 +6,9 @@ const SIOCSIFFLAGS = 0x8914;
 const SIOCGIFHWADDR = 0x8927;
 const SIOCGIFINDEX = 0x8933;
 const SIOCETHTOOL = 0x8946;
+const ETHTOOL_GDRVINFO = 0x03;
 const ETHTOOL_GLINK = 0x0a;
+const DRIVER_INFO_LENGTH = 196;
 const REQUEST_LENGTH = 40;
 const NAME_LENGTH = 16;
 const VALUE_AT = NAME_LENGTH;
@@ -20,6 +22,8 @@ export interface Link {
   readonly mac: Buffer;
   /** Whether its hosts find each other by ARP or NDP at all. */
   readonly hasNeighbours: boolean;
+  /** As the kernel names it; empty where it does not. */
+  readonly driver: string;
 }
 
 /** By a socket of the link's namespace, from whichever namespace this thread is in. Null where there is no such link. */
@@ -31,7 +35,8 @@ export async function findLink(socket: number, name: string): Promise<Link | nul
   const hardware = ask(socket, SIOCGIFHWADDR, name);
   const isEthernet = hardware.readUInt16LE(VALUE_AT) === ETHERNET;
   const mac = Buffer.from(hardware.subarray(VALUE_AT + 2, VALUE_AT + 8));
-  return { index, mac, hasNeighbours: isEthernet && (readFlags(socket, name) & NOARP) === 0 };
+  const hasNeighbours = isEthernet && (readFlags(socket, name) & NOARP) === 0;
+  return { index, mac, hasNeighbours, driver: await readDriver(socket, name) };
 }
 
 /** False if it was up before. */
@@ -46,13 +51,24 @@ export async function setLinkUp(socket: number, name: string): Promise<boolean> 
 
 /** Up and connected, by the driver's word where it gives one: the kernel's summary (RUNNING) may lag behind by a second. */
 export async function isLinkReady(socket: number, name: string): Promise<boolean> {
-  const value = Buffer.alloc(8);
-  value.writeUInt32LE(ETHTOOL_GLINK, 0);
-  const request = requestFor(name);
-  request.writeBigUInt64LE(pointerTo(value), VALUE_AT);
-  const isTold = await linkControlOffThread(socket, SIOCETHTOOL, request);
+  const carrier = Buffer.alloc(8);
+  const isTold = await askDriver(socket, name, ETHTOOL_GLINK, carrier);
   const flags = readFlags(socket, name);
-  return (flags & UP) !== 0 && (isTold ? value.readUInt32LE(4) !== 0 : (flags & RUNNING) !== 0);
+  return (flags & UP) !== 0 && (isTold ? carrier.readUInt32LE(4) !== 0 : (flags & RUNNING) !== 0);
+}
+
+async function readDriver(socket: number, name: string): Promise<string> {
+  const info = Buffer.alloc(DRIVER_INFO_LENGTH);
+  const isTold = await askDriver(socket, name, ETHTOOL_GDRVINFO, info);
+  return isTold ? info.toString('latin1', 4, info.indexOf(0, 4)) : '';
+}
+
+/** Off this thread: it waits for the kernel's lock on all links. */
+async function askDriver(socket: number, name: string, command: number, answer: Buffer): Promise<boolean> {
+  answer.writeUInt32LE(command, 0);
+  const request = requestFor(name);
+  request.writeBigUInt64LE(pointerTo(answer), VALUE_AT);
+  return await linkControlOffThread(socket, SIOCETHTOOL, request);
 }
 
 function readFlags(socket: number, name: string): number {

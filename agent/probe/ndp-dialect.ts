@@ -1,7 +1,7 @@
 import { ndpFilter } from './bpf-filter.ts';
 import type { Dialect, Questions, Sighting } from './dialect.ts';
 import { ETHER_TYPE } from './ethernet-frame.ts';
-import { ALL_NODES, multicastMac, solicitedNode } from './ipv6-multicast.ts';
+import { multicastMac, solicitedNode } from './ipv6-multicast.ts';
 import { formatMac } from './mac-address.ts';
 import { buildNdpAnnouncement, buildNdpProbe, buildNdpSolicitation, parseNdp } from './ndp-frame.ts';
 
@@ -10,8 +10,8 @@ export function ndpDialect({ mac, address, gateway }: Questions, nonce: Buffer):
   const ownMac = formatMac(mac);
   return {
     etherType: ETHER_TYPE.ipv6,
-    // All nodes too: while IPv6 is off on the link, as before some main plugins run, the kernel has not joined it.
-    groups: [multicastMac(ALL_NODES), multicastMac(solicitedNode(address))],
+    // A host that probes at the same moment speaks to this group only; all nodes, where answers go, is always joined.
+    groups: [multicastMac(solicitedNode(address))],
     filter: ndpFilter(address, gateway),
     probe: buildNdpProbe(mac, address, nonce),
     gatewayRequest: gateway === null ? null : buildNdpSolicitation(mac, address, gateway),

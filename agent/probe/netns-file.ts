@@ -20,10 +20,19 @@ export function openNetnsFile(path: string, directories: readonly string[]): Net
     throw new ProbeFailure(`${path} is not a network namespace`);
   }
   const isInPlace = () => {
-    const now = statSync(path, { throwIfNoEntry: false });
+    const now = identityOf(path);
     return now?.dev === dev && now.ino === ino;
   };
   return { fd, isInPlace, [Symbol.dispose]: close };
+}
+
+/** Null where it cannot be told: a process may be ending whose namespace it is. */
+function identityOf(path: string): { dev: number; ino: number } | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
 }
 
 function open(path: string): number {

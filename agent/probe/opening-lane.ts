@@ -1,17 +1,14 @@
 import { setImmediate as nextLoopTurn } from 'node:timers/promises';
-import type { DescriptorCloser } from './descriptor-closer.ts';
 import type { Ticker } from './ticker.ts';
 
-const MOST_CLOSING = 256;
-
-/** One opening per turn of the event loop, and none while too many descriptors wait to be closed. */
+/** One opening per turn of the event loop, and none while there is no room. */
 export class OpeningLane {
-  readonly #closer: DescriptorCloser;
+  readonly #hasRoom: () => boolean;
   readonly #ticker: Ticker;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(closer: DescriptorCloser, ticker: Ticker) {
-    this.#closer = closer;
+  constructor(hasRoom: () => boolean, ticker: Ticker) {
+    this.#hasRoom = hasRoom;
     this.#ticker = ticker;
   }
 
@@ -23,7 +20,7 @@ export class OpeningLane {
 
   async #wait(): Promise<void> {
     await nextLoopTurn();
-    if (this.#closer.pending < MOST_CLOSING) return;
-    await this.#ticker.until(() => (this.#closer.pending < MOST_CLOSING ? true : null));
+    if (this.#hasRoom()) return;
+    await this.#ticker.until(() => (this.#hasRoom() ? true : null));
   }
 }

@@ -71,6 +71,8 @@ export class Prober implements Disposable {
     const link = await findLink(socket.fd, name);
     if (link === null) return { kind: 'skipped', why: `${netns} has no interface ${name} yet` };
     if (!link.hasNeighbours) return { kind: 'skipped', why: `${name} is a link without ARP and NDP` };
+    // Its parent keeps every answer that is not for an address the interface has already.
+    if (link.driver === 'ipvlan') return { kind: 'skipped', why: `${name} is an ipvlan: it would not hear answers` };
     const wasDown = await this.#makeReady(socket.fd, name, throwIfOver);
 
     const dialect = dialectOf({ mac: link.mac, address: target.address, gateway });

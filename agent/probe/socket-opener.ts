@@ -5,6 +5,9 @@ import { OpeningLane } from './opening-lane.ts';
 import { ProbeFailure } from './probe-failure.ts';
 import type { Ticker } from './ticker.ts';
 
+/** Sockets open or about to be closed. Each may have one call off this thread, of which koffi bears 256. */
+const MOST_SOCKETS = 200;
+
 /** A packet socket in a namespace, which lives at least as long as the socket. */
 export interface NetnsSocket extends Disposable {
   readonly fd: number;
@@ -17,11 +20,12 @@ export class SocketOpener implements Disposable {
   readonly #home = new HomeNetns();
   readonly #closer = new DescriptorCloser();
   readonly #lane: OpeningLane;
+  #openCount = 0;
   #isDisposed = false;
 
   constructor(directories: readonly string[], ticker: Ticker) {
     this.#directories = directories;
-    this.#lane = new OpeningLane(this.#closer, ticker);
+    this.#lane = new OpeningLane(() => this.#openCount + this.#closer.pending < MOST_SOCKETS, ticker);
   }
 
   async open(path: string): Promise<NetnsSocket> {
@@ -29,11 +33,17 @@ export class SocketOpener implements Disposable {
     if (this.#isDisposed) throw new ProbeFailure('the agent stops');
     using netns = openNetnsFile(path, this.#directories);
     const fd = this.#home.openSocketIn(netns.fd);
-    return { fd, isNetnsInPlace: netns.isInPlace, [Symbol.dispose]: () => this.#closer.close(fd) };
+    this.#openCount += 1;
+    return { fd, isNetnsInPlace: netns.isInPlace, [Symbol.dispose]: () => this.#close(fd) };
   }
 
   [Symbol.dispose](): void {
     this.#isDisposed = true;
     this.#home[Symbol.dispose]();
+  }
+
+  #close(fd: number): void {
+    this.#openCount -= 1;
+    this.#closer.close(fd);
   }
 }

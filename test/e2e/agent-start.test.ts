@@ -47,7 +47,7 @@ test('a second agent on the same data directory, or on the same socket, is refus
   const sameData = await runAgent(...flags, '--data', agent.dataDirectory, '--socket', `${agent.socket}2`);
   expect([sameData.code, sameData.stdout]).toEqual([1, expect.stringContaining('another ipledger-agent')]);
   const sameSocket = await runAgent(...flags, '--data', `${agent.dataDirectory}2`, '--socket', agent.socket);
-  expect([sameSocket.code, sameSocket.stdout]).toEqual([1, expect.stringContaining('another agent answers on')]);
+  expect([sameSocket.code, sameSocket.stdout]).toEqual([1, expect.stringContaining('another ipledger-agent')]);
   expect((await callPlugin(agent, 'ADD', 'c1')).code).toBe(0);
 });
 

@@ -43,16 +43,21 @@ test('five kills of the agent in the middle: the runtime retries and deletes, no
 }, async () => {
   await using agent = await startAgent({ pools: { 'exact.yaml': THOUSAND }, flags: ['--exhausted-wait', '1'] });
   const live = new Map<string, string>();
-  const isDone = { adding: false };
-  const killing = killFiveTimes(agent, isDone);
-  await inParallel(CONTAINERS.slice(0, 600), 25, async (containerID) => {
-    live.set(containerID, await addAsRuntime(agent, containerID));
-    if (Number(containerID.slice(1)) % 3 !== 0) return;
-    live.delete(containerID);
-    await delAsRuntime(agent, containerID);
+  let isOver = false;
+  const killing = killFiveTimes(agent).finally(() => {
+    isOver = true;
   });
-  isDone.adding = true;
-  expect(await killing).toBe(5);
+  const workers = Array.from({ length: 25 }, async (_, worker) => {
+    for (let at = 0; !isOver; at += 1) {
+      const containerID = `w${worker}-${at}`;
+      live.set(containerID, await addAsRuntime(agent, containerID));
+      // Up to 20 a worker stay, so that half of the pool is in use at every kill.
+      if (at < 20) continue;
+      live.delete(containerID);
+      await delAsRuntime(agent, containerID);
+    }
+  });
+  await Promise.all([killing, ...workers]);
   expect(new Set(live.values()).size).toBe(live.size);
   await expect
     .poll(
@@ -85,13 +90,11 @@ async function delAsRuntime(agent: AgentProcess, containerID: string): Promise<v
   throw new Error(`no DEL of ${containerID} succeeded in 5 attempts`);
 }
 
-async function killFiveTimes(agent: AgentProcess, isDone: { adding: boolean }): Promise<number> {
-  let kills = 0;
-  for (; kills < 5 && !isDone.adding; kills += 1) {
-    await sleep(1_000 + 400 * kills);
+async function killFiveTimes(agent: AgentProcess): Promise<void> {
+  for (let kill = 0; kill < 5; kill += 1) {
+    await sleep(1_000 + 400 * kill);
     await agent.kill();
-    await sleep(200 * kills);
+    await sleep(200 * kill);
     await agent.restart();
   }
-  return kills;
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { Prober } from '#agent/probe/prober.ts';
 import type { Netns } from '#test/support/netns.ts';
-import { makeLan, strayThreads, targetOn, WIRINGS } from './probe-lan.ts';
+import { makeLan, setSysctl, strayThreads, targetOn, WIRINGS } from './probe-lan.ts';
 
 const OLD_MAC = '02:00:00:00:00:99';
 
@@ -24,7 +24,7 @@ test.each(CASES)('over $wiring: hosts that knew another owner of $address know t
   using prober = new Prober({ onAnnounceFailure: (_, why) => failures.push(why) });
   const knew = ['neigh', 'replace', row.address, 'lladdr', OLD_MAC, 'dev', 'eth0', 'nud', 'stale'];
   // A kernel does not let itself be told twice within this time.
-  await lan.host.must('sysctl', '-qw', 'net.ipv4.neigh.eth0.locktime=0');
+  await setSysctl(lan.host, 'ipv4/neigh/eth0/locktime', '0');
   await lan.host.must('ip', ...knew);
   expect(await neighbourMac(lan.host, row.address)).toBe(OLD_MAC);
   const announce = async () => {

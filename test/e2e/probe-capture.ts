@@ -8,7 +8,7 @@ import type { Netns } from '#test/support/netns.ts';
 import { mustRun } from '#test/support/run-program.ts';
 
 /** What tshark makes of one frame: its bytes, and its fields by their full names. */
-export interface Decoded {
+interface Decoded {
   readonly hex: string;
   readonly fields: ReadonlyMap<string, string>;
 }

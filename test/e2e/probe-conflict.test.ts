@@ -5,7 +5,7 @@ import { formatMac } from '#agent/probe/mac-address.ts';
 import { buildNdpAnnouncement, buildNdpProbe, buildNdpSolicitation, parseNdp } from '#agent/probe/ndp-frame.ts';
 import { Prober } from '#agent/probe/prober.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
-import { giveAddress, makeLan, strayThreads, targetOn, WIRINGS } from './probe-lan.ts';
+import { giveAddress, makeLan, setSysctl, strayThreads, targetOn, WIRINGS } from './probe-lan.ts';
 import { arpReply, openPeer, type Peer } from './probe-peer.ts';
 
 const V4 = '10.9.0.50';
@@ -31,7 +31,7 @@ test.each(WIRINGS)('over %s: an address of another kernel is a conflict, the one
 
 test.each(WIRINGS)('over %s: IPv6 is probed while it is still off in the pod', async (wiring) => {
   await using lan = await makeLan(wiring);
-  await lan.pod.must('sysctl', '-qw', 'net.ipv6.conf.eth0.disable_ipv6=1');
+  await setSysctl(lan.pod, 'ipv6/conf/eth0/disable_ipv6', '1');
   await giveAddress(lan.host, `${V6}/64`);
   using prober = new Prober();
   expect(await prober.probe(targetOn(lan, V6))).toEqual({ kind: 'conflict', mac: lan.hostMac });

@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { ETHER_TYPE } from '#agent/probe/ethernet-frame.ts';
 import { buildNdpAnnouncement } from '#agent/probe/ndp-frame.ts';
 import { Prober } from '#agent/probe/prober.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
-import { giveAddress, type Lan, makeLan, strayThreads, targetOn, WIRINGS } from './probe-lan.ts';
+import { giveAddress, type Lan, makeLan, setSysctl, strayThreads, targetOn, WIRINGS } from './probe-lan.ts';
 import { arpReply, openPeer, type Peer } from './probe-peer.ts';
 
 const V4 = '10.9.0.50';
@@ -75,8 +74,9 @@ test('a host that hears only every second frame is found all the same', async ()
 
 test('a router that does proxy ARP for everything does not make every address a conflict', async () => {
   await using lan = await makeLan('veth');
-  await lan.host.must('sysctl', '-qw', 'net.ipv4.conf.eth0.proxy_arp=1', 'net.ipv4.ip_forward=1');
-  await lan.host.must('sysctl', '-qw', 'net.ipv4.neigh.eth0.proxy_delay=0');
+  await setSysctl(lan.host, 'ipv4/conf/eth0/proxy_arp', '1');
+  await setSysctl(lan.host, 'ipv4/ip_forward', '1');
+  await setSysctl(lan.host, 'ipv4/neigh/eth0/proxy_delay', '0');
   await giveAddress(lan.host, '10.9.0.1/24');
   await lan.host.must('ip', 'route', 'add', '10.9.0.128/25', 'dev', 'lo');
   using prober = new Prober();
@@ -154,102 +154,4 @@ test('a priority tag (VLAN 0) makes no difference: the host is on this link', as
     peer.send(tagged(arpReply(peer.mac, frame), 0)),
   );
   expect(await prober.probe(targetOn(lan, V4))).toEqual({ kind: 'conflict', mac: lan.hostMac });
-});
-
-const LONG = { windowMs: 2_000 };
-
-test.each([
-  { name: 'is set down', netns: 'pod', command: 'link set eth0 down', why: 'network is down' },
-  { name: 'is deleted', netns: 'pod', command: 'link delete eth0', why: 'network is down' },
-  { name: 'loses its carrier', netns: 'host', command: 'link set eth0 down', why: 'eth0 went down during the probe' },
-] as const)('a link that $name during the probe is an error, not a free address', async ({ netns, command, why }) => {
-  await using lan = await makeLan('veth');
-  using prober = new Prober();
-  const probing = prober.probe(targetOn(lan, V4, LONG));
-  await sleep(300);
-  await lan[netns].must('ip', ...command.split(' '));
-  expect(await probing).toEqual({ kind: 'failed', why: expect.stringContaining(why) });
-});
-
-test('a link that is down and up again during the probe is an error: something may have been missed', async () => {
-  await using lan = await makeLan('veth');
-  using prober = new Prober();
-  const probing = prober.probe(targetOn(lan, V4, LONG));
-  await sleep(300);
-  await lan.pod.must('sh', '-c', 'ip link set eth0 down; ip link set eth0 up');
-  expect(await probing).toEqual({ kind: 'failed', why: expect.stringContaining('network is down') });
-});
-
-test('a link without carrier is an error', async () => {
-  await using lan = await makeLan('veth');
-  await lan.host.must('ip', 'link', 'set', 'eth0', 'down');
-  using prober = new Prober();
-  expect(await prober.probe(targetOn(lan, V4))).toEqual({ kind: 'failed', why: 'eth0 is up but has no carrier' });
-});
-
-test('a carrier that comes late is waited for', async () => {
-  await using lan = await makeLan('veth');
-  await giveAddress(lan.host, `${V4}/24`);
-  await lan.host.must('ip', 'link', 'set', 'eth0', 'down');
-  using prober = new Prober();
-  const probing = prober.probe(targetOn(lan, V4));
-  await sleep(400);
-  await lan.host.must('ip', 'link', 'set', 'eth0', 'up');
-  expect(await probing).toEqual({ kind: 'conflict', mac: lan.hostMac });
-});
-
-test.each(WIRINGS)('over %s: a single probe finds a host although its link was just set up', async (wiring) => {
-  await using lan = await makeLan(wiring);
-  await giveAddress(lan.host, `${V4}/24`);
-  using prober = new Prober();
-  for (let round = 0; round < 10; round += 1) {
-    expect(await prober.probe(targetOn(lan, V4, { count: 1 }))).toEqual({ kind: 'conflict', mac: lan.hostMac });
-    await lan.pod.must('ip', 'link', 'set', 'eth0', 'down');
-  }
-});
-
-/** With the same number at both ends a carrier is no urgent matter for the kernel: it looks at those once a second. */
-async function rewireWithSameNumbers(lan: Lan): Promise<void> {
-  await lan.pod.must('ip', 'link', 'delete', 'eth0');
-  const pair = `link add eth0 index 90 type veth peer name eth0 index 90 netns ${lan.host.name}`;
-  await lan.pod.must('ip', ...pair.split(' '));
-  await lan.host.must('ip', 'link', 'set', 'eth0', 'up');
-}
-
-test('a carrier that is lost in the last moment, which the kernel has not noticed, is an error', async () => {
-  await using lan = await makeLan('veth');
-  await rewireWithSameNumbers(lan);
-  using prober = new Prober();
-  await prober.probe(targetOn(lan, V4));
-  const probing = prober.probe(targetOn(lan, V4, LONG));
-  await sleep(1_500);
-  const [down, up] = ['ip link set eth0 down', 'ip link set eth0 up'];
-  await lan.host.must('sh', '-c', [down, up, down, up, down].join('; '));
-  expect(await probing).toEqual({ kind: 'failed', why: 'eth0 went down during the probe' });
-});
-
-test('a frame that the link does not take is an error after three more tries', async () => {
-  await using lan = await makeLan('veth');
-  await lan.pod.must('ip', 'link', 'set', 'eth0', 'mtu', '68');
-  using prober = new Prober();
-  expect(await prober.probe(targetOn(lan, V4))).toEqual(FREE);
-  expect(await prober.probe(targetOn(lan, V6))).toEqual({ kind: 'failed', why: 'eth0: send: message too long' });
-});
-
-test('a caller that gives up and a prober that is disposed end the probe, and nothing keeps running', async () => {
-  await using lan = await makeLan('veth');
-  const prober = new Prober();
-  const giveUp = new AbortController();
-  const abandoned = prober.probe(targetOn(lan, V4, LONG), giveUp.signal);
-  const other = prober.probe(targetOn(lan, V6, LONG));
-  await sleep(100);
-  giveUp.abort();
-  expect(await abandoned).toEqual({ kind: 'failed', why: 'the caller gave up' });
-  prober[Symbol.dispose]();
-  expect(await other).toEqual({ kind: 'failed', why: 'the agent stops' });
-  expect(await prober.probe(targetOn(lan, V4))).toEqual({ kind: 'failed', why: 'the agent stops' });
-  expect(await prober.probe(targetOn(lan, V4), AbortSignal.abort())).toEqual({
-    kind: 'failed',
-    why: 'the caller gave up',
-  });
 });

@@ -74,6 +74,11 @@ export async function giveAddress(netns: Netns, address: string): Promise<void> 
   await netns.must('ip', 'address', 'add', address, 'dev', 'eth0', ...(isIpv6 ? ['nodad'] : []));
 }
 
+/** In the namespace, by its path under /proc/sys/net. */
+export async function setSysctl(netns: Netns, path: string, value: string): Promise<void> {
+  await netns.must('sh', '-c', `echo ${value} > /proc/sys/net/${path}`);
+}
+
 /** Every thread of this process that is not in the namespace of the process. */
 export function strayThreads(): string[] {
   const home = readlinkSync('/proc/self/ns/net');

@@ -4,13 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { findLink } from '#agent/probe/link.ts';
+import { NETNS_DIRECTORIES } from '#agent/probe/netns-path.ts';
 import { Prober } from '#agent/probe/prober.ts';
+import { SocketOpener } from '#agent/probe/socket-opener.ts';
+import { Ticker } from '#agent/probe/ticker.ts';
 import { makeNetns } from '#test/support/netns.ts';
-import { mustRun, runProgram } from '#test/support/run-program.ts';
+import { mustRun } from '#test/support/run-program.ts';
 import { giveAddress, makeLan, strayThreads, targetOn } from './probe-lan.ts';
 
 const V4 = '10.9.0.50';
-const ROOM = join(import.meta.dirname, '../../agent/probe');
 
 afterEach(() => {
   expect(strayThreads()).toEqual([]);
@@ -86,6 +89,19 @@ test('a link that does not exist yet is skipped, and so is one without neighbour
   expect(await prober.probe(targetOn({ pod }, V4, { interface: tooLong }))).toMatchObject({ kind: 'failed' });
 });
 
+test.each([
+  { driver: 'veth', command: 'link add eth0 type veth peer name eth1' },
+  { driver: 'macvlan', command: 'link add link eth9 name eth0 type macvlan' },
+  { driver: 'tun', command: 'tuntap add eth0 mode tap' },
+])('links are known by their driver: $driver', async ({ driver, command }) => {
+  await using pod = await makeNetns();
+  await pod.must('ip', ...'link add eth9 type veth peer name eth8'.split(' '));
+  await pod.must('ip', ...command.split(' '));
+  using opener = new SocketOpener(NETNS_DIRECTORIES, new Ticker(3));
+  using socket = await opener.open(pod.path);
+  expect(await findLink(socket.fd, 'eth0')).toMatchObject({ driver, hasNeighbours: true });
+});
+
 test('two hundred probes leave no descriptor and no timer behind', async () => {
   await using lan = await makeLan('bridge');
   await giveAddress(lan.host, `${V4}/24`);
@@ -109,75 +125,17 @@ test('two hundred probes leave no descriptor and no timer behind', async () => {
   await expect.poll(descriptors, { timeout: 30_000 }).toBe(descriptorsBefore);
 });
 
-/** Runs a program of a few lines against this room; TypeScript, as a module. */
-async function runScript(script: string, ...prefix: readonly string[]) {
-  const [program = '', ...args] = [...prefix, process.execPath, '--input-type=module-typescript', '--eval', script];
-  return await runProgram(program, args);
-}
-
-test('all threads of the pool start at home, before the first namespace is entered', async () => {
-  const { stdout } = await runScript(`
-    import { readdirSync, readFileSync } from 'node:fs';
-    import { Prober } from '${ROOM}/prober.ts';
-    const workers = () => readdirSync('/proc/self/task')
-      .filter((id) => readFileSync('/proc/self/task/' + id + '/comm', 'utf8') === 'libuv-worker\\n').length;
-    const before = workers();
-    using prober = new Prober();
-    console.log(before, workers());
-  `);
-  expect(stdout).toBe('0 4\n');
-});
-
-test('a process that cannot come back from a foreign namespace ends itself at once', async () => {
-  await using pod = await makeNetns();
-  const { code, stdout, stderr } = await runScript(`
-    import { openSync } from 'node:fs';
-    import { HomeNetns } from '${ROOM}/home-netns.ts';
-    const home = new HomeNetns();
-    const netns = openSync('${pod.path}', 'r');
-    home.openSocketIn(netns);
-    console.log('first');
-    home[Symbol.dispose]();
-    home.openSocketIn(netns);
-    console.log('second');
-  `);
-  expect(stdout).toBe('first\n');
-  expect(stderr).toContain('cannot return from a foreign network namespace');
-  expect(code).toBeNull();
-});
-
-test.each([
-  { dropped: [], says: 'null' },
-  { dropped: ['sys_admin'], says: 'probing needs CAP_SYS_ADMIN (to enter the network namespace of a pod)' },
-  { dropped: ['net_raw'], says: 'probing needs CAP_NET_RAW (to send and receive ARP and NDP)' },
-  { dropped: ['net_admin'], says: 'probing needs CAP_NET_ADMIN (to set a link up)' },
-  { dropped: ['net_raw', 'sys_admin'], says: 'CAP_SYS_ADMIN (to enter the network namespace of a pod), CAP_NET_RAW' },
-])('without $dropped the check says which capability is missing', async ({ dropped, says }) => {
-  const without = dropped.length === 0 ? [] : ['--bounding-set', dropped.map((name) => `-${name}`).join(',')];
-  const { stdout, stderr } = await runScript(
-    `import { checkProbeCapabilities } from '${ROOM}/capabilities.ts'; console.log(checkProbeCapabilities());`,
-    'setpriv',
-    ...without,
-  );
-  expect(stdout + stderr).toContain(says);
-});
-
-test.each([
-  { dropped: 'sys_admin', why: 'setns: operation not permitted' },
-  { dropped: 'net_raw', why: 'socket: operation not permitted' },
-])('without $dropped a probe fails and says so', async ({ dropped, why }) => {
+test('five hundred probes at once are served with a bounded number of sockets', async () => {
   await using lan = await makeLan('veth');
-  const { stdout } = await runScript(
-    `
-    import { Prober } from '${ROOM}/prober.ts';
-    const prober = new Prober();
-    const address = { family: 4, value: 1n };
-    console.log(JSON.stringify(await prober.probe({ netns: '${lan.pod.path}', interface: 'eth0', address, gateway: null,
-      detectConflict: true, detectGateway: false, windowMs: 100, count: 3 })));
-    `,
-    'setpriv',
-    '--bounding-set',
-    `-${dropped}`,
-  );
-  expect(JSON.parse(stdout)).toEqual({ kind: 'failed', why: `eth0: ${why}` });
+  using prober = new Prober();
+  const addresses = Array.from({ length: 500 }, (_, at) => (at % 2 === 0 ? `10.9.1.${at >> 1}` : `fd09::${at}`));
+  const descriptorsBefore = readdirSync('/proc/self/fd').length;
+  let most = 0;
+  const kinds = addresses.map(async (address) => {
+    const { kind } = await prober.probe(targetOn(lan, address, { windowMs: 20 }));
+    most = Math.max(most, readdirSync('/proc/self/fd').length);
+    return kind;
+  });
+  expect(new Set(await Promise.all(kinds))).toEqual(new Set(['free']));
+  expect(most - descriptorsBefore).toBeLessThan(210);
 });

@@ -4,7 +4,7 @@ import { buildNdpAnnouncement, buildNdpProbe, buildNdpSolicitation } from '#agen
 import { Prober } from '#agent/probe/prober.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import { startCapture } from './probe-capture.ts';
-import { type Lan, makeLan, strayThreads, targetOn } from './probe-lan.ts';
+import { type Lan, makeLan, setSysctl, strayThreads, targetOn } from './probe-lan.ts';
 
 const V4 = '10.9.0.50';
 const V6 = 'fd09::a:1:2345';
@@ -96,7 +96,7 @@ afterEach(() => {
 test('tshark sees on the wire, byte for byte, the frames that RFC 5227, 4861, 4862 and 7527 ask for', async () => {
   await using lan = await makeLan('veth');
   // Or the pod's kernel would speak as well.
-  await lan.pod.must('sysctl', '-qw', 'net.ipv6.conf.eth0.disable_ipv6=1');
+  await setSysctl(lan.pod, 'ipv6/conf/eth0/disable_ipv6', '1');
   await lan.pod.must('ip', 'link', 'set', 'eth0', 'up');
   using prober = new Prober();
   await using capture = await startCapture(lan.host, 'eth0', () => prober.announce(targetOn(lan, BEACON)));
