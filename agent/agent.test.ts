@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { spoolFileName } from '#pkg/agentapi/spooled-del.ts';
+import type { RecordSpec } from '#pkg/crd/ip-record.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { parseRange } from '#pkg/ip/range.ts';
@@ -209,6 +210,40 @@ test('rule 8: an ADD consumes the spooled DEL of its attachment, the drain after
   await drainSpool(made.spool, made.releaser, silent);
   expect((await allRecords(made.ledger)).map((record) => record.spec.holder.attach)).toEqual([2]);
   expect(await made.spool.names()).toEqual([]);
+});
+
+test('an ADD whose caller went away does not consume the DEL that followed it', async () => {
+  await using made = await startMemoryAgent([V4]);
+  await spoolDel(made, 'c1');
+  const gone = new AbortController();
+  const adding = made.agent.add(addArgs('c1'), newCall(30_000, gone.signal));
+  await sleep(0);
+  gone.abort();
+  await expect(adding).rejects.toMatchObject({ reason: 'agent-unavailable' });
+  await drainSpool(made.spool, made.releaser, silent);
+  expect(await allRecords(made.ledger)).toEqual([]);
+});
+
+test('a DEL that is spooled again while its ADD is under way is not consumed by it', async () => {
+  const memory = createMemoryLedger();
+  const held = Promise.withResolvers<void>();
+  const ledger: Ledger = Object.assign(Object.create(memory) as Ledger, {
+    ...bound(memory),
+    release: memory.release.bind(memory),
+    create: async (spec: RecordSpec) => {
+      await held.promise;
+      return await memory.create(spec);
+    },
+  });
+  await using made = await startMemoryAgent([V4], { ledger });
+  await spoolDel(made, 'c1');
+  const adding = made.agent.add(addArgs('c1'), newCall());
+  await sleep(20);
+  await spoolDel(made, 'c1');
+  held.resolve();
+  await expect(adding).rejects.toMatchObject({ reason: 'agent-unavailable' });
+  await drainSpool(made.spool, made.releaser, silent);
+  expect(await allRecords(memory)).toEqual([]);
 });
 
 test('a spooled DEL without a new ADD is applied, once', async () => {

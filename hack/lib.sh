@@ -87,7 +87,7 @@ stamp() { printf '%s %s\n' "$(hash_sources)" "$(has_cargo && echo native || echo
 
 has_cargo() { PATH="$PATH:${CARGO_HOME:-$HOME/.cargo}/bin" command -v cargo >/dev/null; }
 
-is_built() { [[ -f dist/.sources && $(<dist/.sources) == "$(stamp)" ]]; }
+is_built() { [[ -x dist/cni/ipledger && -x dist/ipledger-agent && -x dist/ipledgerctl && -f dist/.sources && $(<dist/.sources) == "$(stamp)" ]]; }
 
 build() {
   local stamp_before
@@ -102,13 +102,13 @@ build() {
 
 # dist/cni/ipledger is the plugin to install: the native one, or the one on Node where there is no Rust toolchain.
 build_native_plugin() {
-  local code=0 form=native
-  hack/build-plugin || code=$?
-  case $code in
-    0) ;;
-    3) form=node && rm -rf dist/native ;;
-    *) die 'the native plugin could not be built, see above' ;;
-  esac
+  local form=native
+  if has_cargo; then
+    hack/build-plugin || die 'the native plugin could not be built, see above'
+  else
+    say 'no Rust toolchain (cargo) here: the plugin is the form on Node'
+    form=node && rm -rf dist/native
+  fi
   mkdir -p dist/cni
   ln -sfn "../$form/ipledger" dist/cni/ipledger
 }

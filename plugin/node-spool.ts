@@ -6,6 +6,7 @@ import {
   fsyncSync,
   linkSync,
   lstatSync,
+  lutimesSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -65,7 +66,7 @@ function objectionTo(fd: number): string | null {
 function putFile(directory: string, name: string, text: string, maxFiles: number): SpoolOutcome {
   const path = join(directory, name);
   const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found?.isFile()) return { kind: 'exists' };
+  if (found?.isFile()) return again(path);
   if (found !== undefined) return { kind: 'failed', why: `${path} is not a plain file` };
   const files = readdirSync(directory).length;
   if (files >= maxFiles) return { kind: 'full', files };
@@ -79,11 +80,18 @@ function putFile(directory: string, name: string, text: string, maxFiles: number
     linkSync(unfinished, path);
     return { kind: 'written' };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return { kind: 'exists' };
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return again(path);
     throw error;
   } finally {
     rmSync(unfinished, { force: true });
   }
+}
+
+/** The agent tells by its time whether a call was spooled again since it looked. */
+function again(path: string): SpoolOutcome {
+  const now = new Date();
+  lutimesSync(path, now, now);
+  return { kind: 'exists' };
 }
 
 function withOpen<Result>(path: string, flags: number, use: (fd: number) => Result): Result {

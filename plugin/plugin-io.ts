@@ -29,7 +29,7 @@ export type StdinOutcome =
 
 export type SpoolOutcome =
   | { readonly kind: 'written' }
-  /** The same DEL was spooled before: nothing more to do. */
+  /** The same DEL was spooled before: the time of its file is now. */
   | { readonly kind: 'exists' }
   | { readonly kind: 'full'; readonly files: number }
   | { readonly kind: 'failed'; readonly why: string };

@@ -56,20 +56,35 @@ export class Allocator {
   async #addInTurn(args: AddArgs, facts: HolderFacts, call: Call, slot: Slot): Promise<AddResponse> {
     throwIfAbandoned(call);
     const { spool, index, reattachment, reach } = this.#deps;
-    const isReleasePending = spool.has(args);
+    const spooled = spool.find(args);
+    const isReleasePending = spooled !== null;
     const survey = this.#survey(facts);
     const isStray = (record: IpRecord) => survey !== null && hasMoved(record, facts) && !isCandidate(survey, record);
     const found = await reattachment.reattach(facts.holder, isReleasePending, isStray);
     const held = await this.#probeUnanswered(found, call);
     const records = await this.#complete(args, facts, held, call, slot);
-    // Not earlier: until here a crash leaves a release that applies to an ADD which nobody was answered.
-    if (isReleasePending) await spool.remove(args);
+    if (isReleasePending) await this.#consumeRelease(args, spooled, records, call);
     reach('spool-consumed');
     const others = index.ofContainer(args.containerID).filter(({ spec }) => spec.holder.interface !== args.ifName);
     reach('answer-ready');
     for (const record of records) index.markAnswered(record);
     this.#deps.probe.announce(records, this.#deps.catalog.current().pools);
     return toAddResponse([...records, ...others]);
+  }
+
+  /**
+   * Takes the DEL that came before this ADD out of the spool. Not earlier: until here a crash leaves a release that
+   * applies to an ADD which nobody was answered. A caller that went away, or a DEL that was spooled since, means that the
+   * runtime has given this ADD up: then the DEL stays, and applies to what was taken here.
+   */
+  async #consumeRelease(args: AddArgs, spooled: string, records: readonly IpRecord[], call: Call): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (!call.signal.aborted && this.#deps.spool.find(args) === spooled) return await this.#deps.spool.remove(args);
+    const addresses = records.map(({ spec }) => spec.address).join(', ');
+    throw new IpamError(
+      'agent-unavailable',
+      `the caller went away; ${addresses} is given back by the DEL that follows`,
+    );
   }
 
   /** A record that this agent never answered with may be from a crash between its create and its probe. */

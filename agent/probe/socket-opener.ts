@@ -5,8 +5,10 @@ import { OpeningLane } from './opening-lane.ts';
 import { ProbeFailure } from './probe-failure.ts';
 import type { Ticker } from './ticker.ts';
 
-/** Sockets open or about to be closed. Each may have one call off this thread, of which koffi bears 256. */
-const MOST_SOCKETS = 200;
+/** Each open socket may have one call off this thread, of which koffi bears 256. */
+const MOST_OPEN = 200;
+/** A burst of probes must not wait for the slow closing of the one before, nor use up the process's descriptors. */
+const MOST_CLOSING = 600;
 
 /** A packet socket in a namespace, which lives at least as long as the socket. */
 export interface NetnsSocket extends Disposable {
@@ -25,7 +27,8 @@ export class SocketOpener implements Disposable {
 
   constructor(directories: readonly string[], ticker: Ticker) {
     this.#directories = directories;
-    this.#lane = new OpeningLane(() => this.#openCount + this.#closer.pending < MOST_SOCKETS, ticker);
+    const hasRoom = () => this.#openCount < MOST_OPEN && this.#closer.pending < MOST_CLOSING;
+    this.#lane = new OpeningLane(hasRoom, ticker);
   }
 
   async open(path: string): Promise<NetnsSocket> {

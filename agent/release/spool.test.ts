@@ -28,8 +28,8 @@ test('dot files are no entries; what is no plain file, or not ours, is poison', 
   ]);
   const kinds = await Promise.all((await made.spool.names()).toSorted().map((name) => made.spool.read(name)));
   expect(kinds.map((entry) => entry.kind)).toEqual(['del', 'poison', 'poison', 'poison']);
-  expect(made.spool.has({ containerID: 'c1', ifName: 'eth0' })).toBe(true);
-  expect(made.spool.has({ containerID: 'c3', ifName: 'eth0' })).toBe(false);
+  expect(made.spool.find({ containerID: 'c1', ifName: 'eth0' })).not.toBeNull();
+  expect(made.spool.find({ containerID: 'c3', ifName: 'eth0' })).toBeNull();
   await made.spool.setAside('c3@eth0.json');
   expect(await made.spool.poison()).toEqual(['c3@eth0.json']);
 });

@@ -28,8 +28,11 @@ export class Spool {
     await refuseForeignDirectory(this.#directory);
   }
 
-  has(attachment: Attachment): boolean {
-    return lstatSync(this.#path(spoolFileName(attachment)), { throwIfNoEntry: false })?.isFile() ?? false;
+  /** Which DEL of this attachment is spooled now; another one after it is another text. Null: none. */
+  find(attachment: Attachment): string | null {
+    const path = this.#path(spoolFileName(attachment));
+    const found = lstatSync(path, { throwIfNoEntry: false, bigint: true });
+    return found?.isFile() === true ? `${found.ino} ${found.mtimeNs}` : null;
   }
 
   /** Whatever is called like an entry; what is none is found out by reading it. */

@@ -29,6 +29,11 @@ test.each([
     text: `{"a":[${'[],'.repeat(60_000)}[]]}`,
     message: 'stdin is made of more than 100000 values',
   },
+  {
+    name: 'a flood of keys',
+    text: `{"ipam":{${Array.from({ length: 1_001 }, (_, at) => `"k${at}":0`).join()}}}`,
+    message: 'stdin is an object with more than 1000 keys, or has one inside',
+  },
 ])('$name is refused: $message', ({ text, message }) => {
   expect(() => parse(text)).toThrow(expect.objectContaining({ reason: 'bad-input', message }));
 });
@@ -36,6 +41,11 @@ test.each([
 test('brackets inside a string are no levels, whatever is escaped before them', () => {
   const object = { a: `\\"${'['.repeat(100)}`, b: '\\' };
   expect(parse(JSON.stringify(object))).toEqual(object);
+});
+
+test('many objects with few keys each pass', () => {
+  const attachments = Array.from({ length: 10_000 }, (_, at) => ({ containerID: `c${at}`, ifname: 'eth0' }));
+  expect(parse(JSON.stringify({ attachments }))).toEqual({ attachments });
 });
 
 test('exactly 64 levels pass', () => {

@@ -4,10 +4,13 @@ import { quote } from './text-bounds.ts';
 
 const MAX_DEPTH = 64;
 const MAX_NODES = 100_000;
+/** QuickJS hashes names without a seed: colliding ones cost the square of their number. */
+const MAX_KEYS = 1_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
+const COLON = 0x3a;
 const OPENERS = [0x5b, 0x7b];
 const CLOSERS = [0x5d, 0x7d];
 
@@ -38,16 +41,21 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 /** Looks before JSON.parse, which recurses in QuickJS. On text that is no JSON the answer does not matter. */
 function findExcess(text: string): string | null {
+  const keys: number[] = [];
   let depth = 0;
   let nodes = 1;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) at = endOfString(text, at);
     else if (unit === COMMA) nodes++;
-    else if (CLOSERS.includes(unit)) depth--;
+    else if (unit === COLON) {
+      keys[depth] = (keys[depth] ?? 0) + 1;
+      if ((keys[depth] ?? 0) > MAX_KEYS) return `an object with more than ${MAX_KEYS} keys, or has one inside`;
+    } else if (CLOSERS.includes(unit)) depth--;
     else if (OPENERS.includes(unit)) {
       nodes++;
       if (++depth > MAX_DEPTH) return `nested deeper than ${MAX_DEPTH} levels`;
+      keys[depth] = 0;
     }
     if (nodes > MAX_NODES) return `made of more than ${MAX_NODES} values`;
   }

@@ -125,17 +125,13 @@ test('two hundred probes leave no descriptor and no timer behind', async () => {
   await expect.poll(descriptors, { timeout: 30_000 }).toBe(descriptorsBefore);
 });
 
-test('five hundred probes at once are served with a bounded number of sockets', async () => {
+test('a thousand probes at once, more than may be open, are all carried out', async () => {
   await using lan = await makeLan('veth');
   using prober = new Prober();
-  const addresses = Array.from({ length: 500 }, (_, at) => (at % 2 === 0 ? `10.9.1.${at >> 1}` : `fd09::${at}`));
-  const descriptorsBefore = readdirSync('/proc/self/fd').length;
-  let most = 0;
-  const kinds = addresses.map(async (address) => {
-    const { kind } = await prober.probe(targetOn(lan, address, { windowMs: 20 }));
-    most = Math.max(most, readdirSync('/proc/self/fd').length);
-    return kind;
-  });
-  expect(new Set(await Promise.all(kinds))).toEqual(new Set(['free']));
-  expect(most - descriptorsBefore).toBeLessThan(210);
+  const addresses = Array.from({ length: 1_000 }, (_, at) =>
+    at % 2 === 0 ? `10.9.${at >> 8}.${at & 255}` : `fd09::${at}`,
+  );
+  const targets = addresses.map((address) => targetOn(lan, address, { windowMs: 20 }));
+  const verdicts = await Promise.all(targets.map((target) => prober.probe(target)));
+  expect(verdicts.filter(({ kind }) => kind !== 'free')).toEqual([]);
 });

@@ -53,6 +53,11 @@ fn prepare_for_the_worst() {
     // SAFETY: the handler is a plain function that only writes and exits.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_IGN);
+        // A file size limit is an error of the write, not the end of the process.
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        // The engine looks at the clock between its own steps only; this is for one step that takes too long.
+        libc::signal(libc::SIGALRM, streams::fail_aborted as *const () as libc::sighandler_t);
+        libc::alarm(LONGEST_CALL.as_secs() as libc::c_uint + 1);
         // The engine aborts when it runs out of memory at the wrong moment.
         libc::signal(libc::SIGABRT, streams::fail_aborted as *const () as libc::sighandler_t);
     }

@@ -72,7 +72,7 @@ fn put_file(directory: &File, path: &Path, name: &str, text: &str, max_files: us
     let unfinished = CString::new(format!(".{name}.{}", std::process::id()))?;
     let name = CString::new(name)?;
     match is_file(directory, &name) {
-        Some(true) => return Ok(Spooled::Exists),
+        Some(true) => return touch(directory, &name).map(|()| Spooled::Exists),
         Some(false) => return Err(Error::other(format!("{} is not a plain file", name.to_string_lossy()))),
         None => {}
     }
@@ -90,7 +90,7 @@ fn put_file(directory: &File, path: &Path, name: &str, text: &str, max_files: us
     remove(directory, &unfinished);
     match written {
         Ok(()) => Ok(Spooled::Written),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(Spooled::Exists),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => touch(directory, &name).map(|()| Spooled::Exists),
         Err(error) => Err(error),
     }
 }
@@ -106,6 +106,13 @@ fn is_file(directory: &File, name: &CStr) -> Option<bool> {
     // SAFETY: zeroed, which is a valid stat, and filled by the call.
     let found = unsafe { found.assume_init() };
     Some(found.st_mode & libc::S_IFMT == libc::S_IFREG)
+}
+
+/// The agent tells by its time whether a call was spooled again since it looked.
+fn touch(directory: &File, name: &CStr) -> Result<()> {
+    let (fd, now) = (directory.as_raw_fd(), std::ptr::null());
+    // SAFETY: an open descriptor and a C string, both alive until after the call; no times means now.
+    check(unsafe { libc::utimensat(fd, name.as_ptr(), now, libc::AT_SYMLINK_NOFOLLOW) }).map(drop)
 }
 
 fn create(directory: &File, name: &CStr) -> Result<File> {

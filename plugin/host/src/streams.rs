@@ -77,6 +77,8 @@ pub fn write_all(mut stream: &File, mut bytes: &[u8], until: Instant) -> bool {
 
 /// Standard output is one document: whatever was begun there is the last that may be said.
 pub fn print(text: &str, until: Instant) -> bool {
+    // Also when the time was over before it began, as after a frozen cgroup: an answer takes no time where it is read.
+    let until = until.max(Instant::now() + LAST_WORDS_PATIENCE);
     HAS_PRINTED.store(true, Ordering::Relaxed);
     write_all(&standard(1), text.as_bytes(), until)
 }
@@ -96,7 +98,7 @@ pub extern "C" fn fail_aborted(_signal: libc::c_int) {
 
 fn say_last(document: &str) {
     if !HAS_PRINTED.load(Ordering::Relaxed) {
-        print(document, Instant::now() + LAST_WORDS_PATIENCE);
+        print(document, Instant::now());
     }
 }
 

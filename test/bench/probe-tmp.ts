@@ -1,0 +1,2 @@
+import { benchProbeGrowth } from './probe-growth.ts';
+await benchProbeGrowth();
