@@ -212,19 +212,10 @@ test('rule 8: an ADD consumes the spooled DEL of its attachment, the drain after
   expect(await made.spool.names()).toEqual([]);
 });
 
-test('an ADD whose caller went away does not consume the DEL that followed it', async () => {
-  await using made = await startMemoryAgent([V4]);
-  await spoolDel(made, 'c1');
-  const gone = new AbortController();
-  const adding = made.agent.add(addArgs('c1'), newCall(30_000, gone.signal));
-  await sleep(0);
-  gone.abort();
-  await expect(adding).rejects.toMatchObject({ reason: 'agent-unavailable' });
-  await drainSpool(made.spool, made.releaser, silent);
-  expect(await allRecords(made.ledger)).toEqual([]);
-});
-
-test('a DEL that is spooled again while its ADD is under way is not consumed by it', async () => {
+test.each([
+  { name: 'whose caller went away', meanwhile: async (_made: MemoryAgent, gone: AbortController) => gone.abort() },
+  { name: 'that a second DEL has overtaken', meanwhile: async (made: MemoryAgent) => await spoolDel(made, 'c1') },
+])('an ADD $name does not consume the spooled DEL: it applies to what the ADD took', async ({ meanwhile }) => {
   const memory = createMemoryLedger();
   const held = Promise.withResolvers<void>();
   const ledger: Ledger = Object.assign(Object.create(memory) as Ledger, {
@@ -237,11 +228,13 @@ test('a DEL that is spooled again while its ADD is under way is not consumed by 
   });
   await using made = await startMemoryAgent([V4], { ledger });
   await spoolDel(made, 'c1');
-  const adding = made.agent.add(addArgs('c1'), newCall());
+  const gone = new AbortController();
+  const adding = made.agent.add(addArgs('c1'), newCall(30_000, gone.signal));
   await sleep(20);
-  await spoolDel(made, 'c1');
+  await meanwhile(made, gone);
   held.resolve();
   await expect(adding).rejects.toMatchObject({ reason: 'agent-unavailable' });
+  expect(await allRecords(memory)).toHaveLength(1);
   await drainSpool(made.spool, made.releaser, silent);
   expect(await allRecords(memory)).toEqual([]);
 });

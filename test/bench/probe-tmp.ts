@@ -1,2 +1,0 @@
-import { benchProbeGrowth } from './probe-growth.ts';
-await benchProbeGrowth();
