@@ -1,12 +1,16 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { addCargoTests, renderSummary, summarizeTests, type TestReport } from './test-summary.ts';
 
-const [file = '', exitCode = '1', cargoLog = ''] = process.argv.slice(2);
-const report: TestReport = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { testResults: [] };
+/** Reads what hack/test left in a directory: vitest's JSON reports, and the log of `cargo test` where there was one. */
+const [directory = '', exitCode = '1'] = process.argv.slice(2);
+const reports = readdirSync(directory).filter((name) => name.endsWith('.json'));
 const here = `${process.cwd()}/`;
-const testResults = report.testResults.map((result) => ({ ...result, name: result.name.replace(here, '') }));
+const testResults = reports
+  .flatMap((name) => (JSON.parse(readFileSync(join(directory, name), 'utf8')) as TestReport).testResults)
+  .map((result) => ({ ...result, name: result.name.replace(here, '') }));
 const ours = summarizeTests({ testResults }, exitCode === '0');
-// Without a Rust toolchain there is no such log.
+const cargoLog = join(directory, 'host.log');
 const summary = existsSync(cargoLog) ? addCargoTests(ours, readFileSync(cargoLog, 'utf8')) : ours;
 process.stdout.write(renderSummary(summary));
 process.exitCode = summary.failed === 0 ? 0 : 1;

@@ -7,8 +7,8 @@ import type { Ticker } from './ticker.ts';
 
 /** Each open socket may have one call off this thread, of which koffi bears 256. */
 const MOST_OPEN = 200;
-/** A burst of probes must not wait for the slow closing of the one before, nor use up the process's descriptors. */
-const MOST_CLOSING = 600;
+/** Some bursts need not wait for the slow closing of those before; a process that ends closes what is left one by one. */
+const MOST_CLOSING = 256;
 
 /** A packet socket in a namespace, which lives at least as long as the socket. */
 export interface NetnsSocket extends Disposable {
