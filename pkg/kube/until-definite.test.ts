@@ -104,6 +104,12 @@ describe('create', () => {
       sent: 'POST POST POST POST GET',
       outcome: OK,
     },
+    {
+      name: 'forbidden for a moment, as by a server that has just started',
+      script: ['forbidden', 'forbidden', 'ours'],
+      sent: 'POST POST POST',
+      outcome: { ok: true, mayStillLand: false },
+    },
   ])('$name', async ({ script, sent, outcome }) => {
     const result = await run('create', script, PATIENT);
     expect(result).toMatchObject({ sent, outcome });
@@ -114,6 +120,7 @@ describe('create', () => {
     { name: 'faults to the end', script: ['fault'], outcome: no('Unknown', true) },
     { name: 'lost, then forbidden to the end', script: ['silence', 'forbidden'], outcome: no('Unknown', true) },
     { name: 'refused streams to the end: certainly not done', script: ['refused'], outcome: no('Unreachable') },
+    { name: 'forbidden to the end: certainly not done', script: ['forbidden'], outcome: no('Forbidden') },
     { name: 'busy to the end: certainly not done', script: ['busy'], outcome: no('TooManyRequests') },
   ])('at the deadline: $name', async ({ script, outcome }) => {
     const result = await run('create', script, 600);
@@ -189,6 +196,27 @@ describe('delete', () => {
   ])('$name', async ({ script, sent, outcome }) => {
     const result = await run('delete', script, PATIENT);
     expect(result).toMatchObject({ sent, outcome });
+  });
+});
+
+describe('forbidden for good', () => {
+  test.each<{ name: string; forbiddenForMs?: number; fromMs: number; toMs: number; most: number }>([
+    { name: 'after so long as was told', forbiddenForMs: 400, fromMs: 100, toMs: 400, most: 4 },
+    { name: 'at once where nobody wants to wait', forbiddenForMs: 0, fromMs: 0, toMs: 100, most: 1 },
+    { name: 'after three seconds', fromMs: 1_500, toMs: 3_100, most: 9 },
+  ])('is told as such $name, and is no loop', async ({ fromMs, toMs, most, ...patience }) => {
+    await using made = await startScripted(replies.forbidden);
+    const { client, server } = made;
+    const startedAtMs = client.timing.nowMs();
+    const options = { deadlineMs: startedAtMs + 10_000, ...patience };
+    expect(await deleteDefinite(client, THINGS, SEEN, options)).toMatchObject({
+      ...no('Forbidden'),
+      message: 'because of Forbidden',
+    });
+    const tookMs = client.timing.nowMs() - startedAtMs;
+    expect(tookMs).toBeGreaterThanOrEqual(fromMs);
+    expect(tookMs).toBeLessThan(toMs);
+    expect(server.requests.length).toBeLessThanOrEqual(most);
   });
 });
 
