@@ -13,6 +13,8 @@ const THEIRS = { metadata: { name: 'a', uid: 'u2', resourceVersion: '9' }, spec:
 const SEEN = { name: 'a', uid: 'u1', resourceVersion: '7' };
 const isOurs = (found: KubeObject) => JSON.stringify(found['spec']) === JSON.stringify(OURS.spec);
 
+const MOST_BYTES = 10_000;
+
 type Reply = (request: ScriptedRequest) => void;
 const replies = {
   silence: () => {},
@@ -29,6 +31,7 @@ const replies = {
   forbidden: ({ answer }) => answer(403, statusBody(403, 'Forbidden', NAMED)),
   busy: ({ answer }) => answer(429, '', { 'retry-after': '30' }),
   fault: ({ answer }) => answer(500, statusBody(500, 'InternalError')),
+  huge: ({ answer }) => answer(201, { ...OURS, status: 'x'.repeat(MOST_BYTES) }),
   junk: ({ answer }) => answer(200, '<html>'),
   refused: ({ stream }) => stream.close(7),
 } satisfies Record<string, Reply>;
@@ -51,10 +54,13 @@ const verbs = {
 >;
 
 async function run(verb: keyof typeof verbs, script: Replies, lastsMs: number) {
-  await using made = await startScripted((request) => {
-    const reply = script[Math.min(made.server.requests.length, script.length) - 1] ?? 'silence';
-    replies[reply](request);
-  });
+  await using made = await startScripted(
+    (request) => {
+      const reply = script[Math.min(made.server.requests.length, script.length) - 1] ?? 'silence';
+      replies[reply](request);
+    },
+    { maxAnswerBytes: MOST_BYTES },
+  );
   const { client, server } = made;
   const outcome = await verbs[verb](client, { deadlineMs: client.timing.nowMs() + lastsMs, attemptTimeoutMs: 100 });
   return { outcome, sent: server.requests.map(({ method }) => method).join(' ') };
@@ -103,6 +109,18 @@ describe('create', () => {
       script: ['silence', 'forbidden', 'forbidden', 'exists', 'ours'],
       sent: 'POST POST POST POST GET',
       outcome: OK,
+    },
+    {
+      name: 'an answer that is too large: not sent again, and it may have been done',
+      script: ['huge'],
+      sent: 'POST',
+      outcome: no('TooLarge', true),
+    },
+    {
+      name: 'lost, then an answer that is too large',
+      script: ['silence', 'huge'],
+      sent: 'POST POST',
+      outcome: no('TooLarge', true),
     },
     {
       name: 'forbidden for a moment, as by a server that has just started',

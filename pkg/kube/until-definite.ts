@@ -14,7 +14,7 @@ export interface DefiniteOptions {
   readonly signal?: AbortSignal;
 }
 
-/** `mayStillLand`: a try of this call has not been answered and may yet be done, whatever the outcome says about now. */
+/** `mayStillLand`: a try of this call has no answer that was read and may yet be done, whatever the outcome says about now. */
 export type Definite<T> = Outcome<T> & { readonly mayStillLand: boolean };
 
 export interface Write<T> {
@@ -58,6 +58,7 @@ export async function untilDefinite<T>(
     const { retry, mayBeDone } = FAILURES[outcome.because];
     const pauseMs = Math.max(backoff.nextMs(), outcome.retryAfterMs ?? 0);
     const mayPass = refusals.mayPass(outcome, timing.nowMs(), pauseMs);
+    if (!retry && mayBeDone) return { ...outcome, mayStillLand: true };
     if (!retry && !mayPass && !mayHaveLanded) return { ...outcome, mayStillLand: false };
     mayHaveLanded ||= mayBeDone;
     last = outcome;
