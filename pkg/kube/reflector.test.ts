@@ -229,9 +229,17 @@ describe('trouble', () => {
     expect(made.watches().length).toBeLessThanOrEqual(8);
   });
 
-  test('a server that ends every watch at once is not asked in a loop', async () => {
+  test.each<{ name: string; line: (turn: number) => string }>([
+    { name: 'at once', line: () => '' },
+    {
+      name: 'after a bookmark',
+      line: (turn) => event('BOOKMARK', { metadata: { resourceVersion: String(5 + turn) } }),
+    },
+    { name: 'after an event', line: (turn) => event('MODIFIED', thing('a', 5 + turn)) },
+  ])('a server that ends every watch $name is not asked in a loop', async ({ line }) => {
     await using made = await start(
-      (request) => (isWatch(request) ? request.answer(200, '') : request.answer(200, listOf(5))),
+      (request) =>
+        isWatch(request) ? request.answer(200, line(made.watches().length)) : request.answer(200, listOf(5)),
       { backoff: { firstMs: 50, mostMs: 200 } },
     );
     await wait(600);

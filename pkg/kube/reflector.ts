@@ -103,11 +103,10 @@ export class Reflector implements AsyncDisposable {
       },
       signal,
     );
-    const wasSound = this.#resourceVersion !== resourceVersion || timing.nowMs() - startedAtMs > SOUND_AFTER_MS;
-    if (wasSound) {
-      this.#backoff.reset();
-      this.#badWatches = 0;
-    }
+    // What a watch brought does not make it sound: one bookmark each, and a loop of watches would never pause.
+    const wasSound = timing.nowMs() - startedAtMs > SOUND_AFTER_MS;
+    if (wasSound) this.#backoff.reset();
+    if (wasSound || this.#resourceVersion !== resourceVersion) this.#badWatches = 0;
     if (ended !== null) await this.#afterFailure(ended);
     else if (!wasSound)
       await this.#pause('watch', { ok: false, because: 'Unknown', message: 'the watch ended at once' });
