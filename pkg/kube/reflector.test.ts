@@ -262,6 +262,50 @@ describe('trouble', () => {
   });
 });
 
+describe('handlers that throw', () => {
+  const broken = new Error('the handler is broken');
+
+  test('at an event: told, and what follows is handed over', async () => {
+    const seen: string[] = [];
+    await using made = await start(
+      (request) =>
+        isWatch(request)
+          ? beginWatch(request, event('MODIFIED', thing('a', 6)), event('ADDED', thing('b', 7)))
+          : request.answer(200, listOf(5, thing('a', 1))),
+      {
+        onEvent: (it) => {
+          seen.push(it.type);
+          if (it.type !== 'Synced') throw broken;
+        },
+      },
+    );
+    await made.reflector.synced;
+    await vi.waitFor(() => expect(seen).toEqual(['Added', 'Synced', 'Modified', 'Added']));
+    expect(made.troubles).toMatchObject([
+      { during: 'event', event: { type: 'Added' }, thrown: broken },
+      { during: 'event', event: { type: 'Modified' }, thrown: broken },
+      { during: 'event', event: { type: 'Added' }, thrown: broken },
+    ]);
+    expect(made.watches()).toHaveLength(1);
+  });
+
+  test('at trouble: the reflector goes on', async () => {
+    await using made = await start(
+      (request) => {
+        if (made.server.requests.length <= 2) return request.answer(500, '');
+        return isWatch(request) ? beginWatch(request) : request.answer(200, listOf(5));
+      },
+      {
+        onTrouble: () => {
+          throw broken;
+        },
+      },
+    );
+    await made.reflector.synced;
+    expect(made.events).toEqual(['Synced']);
+  });
+});
+
 test('a long silence is nothing: no new watch, no trouble', async () => {
   await using made = await start((request) =>
     isWatch(request) ? beginWatch(request) : request.answer(200, listOf(5)),
