@@ -102,10 +102,11 @@ export class Reflector implements AsyncDisposable {
       },
       signal,
     );
-    // What a watch brought does not make it sound: one bookmark each, and a loop of watches would never pause.
+    const hasMoved = this.#resourceVersion !== resourceVersion;
     const wasSound = timing.nowMs() - startedAtMs > SOUND_AFTER_MS;
-    if (wasSound) this.#backoff.reset();
-    if (wasSound || this.#resourceVersion !== resourceVersion) this.#badWatches = 0;
+    // A cut is followed by a pause anyway. A server that ends each watch in order after one bookmark must not be let loop.
+    if (wasSound || (hasMoved && ended !== null)) this.#backoff.reset();
+    if (wasSound || hasMoved) this.#badWatches = 0;
     if (ended !== null) await this.#afterFailure(ended);
     else if (!wasSound)
       await this.#pause('watch', { ok: false, because: 'Unknown', message: 'the watch ended at once' });
