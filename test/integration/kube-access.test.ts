@@ -165,6 +165,21 @@ test('rights that are taken away: a clear error, pauses that grow, and what was 
   await vi.waitFor(() => expect(names).toContain('meanwhile'), 15_000);
 });
 
+test('rights that come a moment late: a definite write waits for them', async () => {
+  const late = await createReader('late');
+  const token = await late.issue();
+  const access = async () => ({
+    ...(await accessAt(server, portOf(server))),
+    headers: { authorization: `Bearer ${token}` },
+  });
+  using client = new KubeClient(access, { userAgent: 'test' });
+  const options = { deadlineMs: client.timing.nowMs() + 10_000, isOurs: () => false };
+  const creating = createDefinite(client, THINGS, thing('late'), options);
+  await wait(500);
+  await late.grant();
+  expect(await creating).toMatchObject({ ok: true, mayStillLand: false });
+});
+
 test('429: every create is done in the end, with the pauses the server asks for', async () => {
   const flags = ['--enable-priority-and-fairness=false', '--max-mutating-requests-inflight=1'];
   await using strict = await startApiServer({ flags });
