@@ -3,17 +3,21 @@ import { gunzip } from 'node:zlib';
 
 const inflate = promisify(gunzip);
 
-/** The text of an answer, or null when it is larger than allowed or not what its encoding says. */
+/** Why an answer has no text: it is larger than allowed, or not what its encoding says. */
+export interface NoText {
+  readonly isTooLarge: boolean;
+}
+
 export function answerText(
   chunks: readonly Buffer[],
   encoding: string | undefined,
   maxBytes: number,
-): string | Promise<string | null> {
+): string | Promise<string | NoText> {
   const [first] = chunks;
   const whole = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
   if (encoding !== 'gzip') return whole.toString();
   return inflate(whole, { maxOutputLength: maxBytes }).then(
     (bytes) => bytes.toString(),
-    () => null,
+    (thrown) => ({ isTooLarge: thrown?.code === 'ERR_BUFFER_TOO_LARGE' }),
   );
 }

@@ -1,5 +1,5 @@
 import type { LoadAccess } from './access.ts';
-import type { OpenStream } from './exchange.ts';
+import type { Answer, Lost, OpenStream } from './exchange.ts';
 import { interpret } from './interpret.ts';
 import { type Failure, failure, type Outcome } from './outcome.ts';
 import type { Target } from './status.ts';
@@ -17,6 +17,13 @@ export interface ClientOptions {
   readonly limits?: Partial<TransportLimits>;
   readonly timing?: Timing;
   readonly maxAnswerBytes?: number;
+  /** Of all pages of a list together; 512 MiB unless told. */
+  readonly maxListBytes?: number;
+}
+
+/** Bytes that some calls may take together; each answer uses it up. */
+export interface ByteBudget {
+  leftBytes: number;
 }
 
 export interface Call extends Target, CallOptions {
@@ -27,10 +34,11 @@ export interface Call extends Target, CallOptions {
   readonly compress?: boolean;
   readonly contentType?: string;
   readonly body?: unknown;
+  readonly budget?: ByteBudget;
 }
 
 const JSON_TYPE = 'application/json';
-const TIMEOUT_MS = 10_000;
+export const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 << 20;
 const PAUSE_AT_429_MS = 1_000;
 
@@ -53,7 +61,9 @@ export class Caller {
     const deadlineMs = timing.nowMs() + (call.timeoutMs ?? TIMEOUT_MS);
     for (;;) {
       const leftMs = deadlineMs - timing.nowMs();
-      const outcome = interpret(await this.#transport.send(this.#rawRequest(call, leftMs)), call);
+      const result = await this.#transport.send(this.#rawRequest(call, leftMs));
+      if (call.budget !== undefined) call.budget.leftBytes -= sizeOf(result);
+      const outcome = interpret(result, call);
       if (outcome.ok || outcome.because !== 'TooManyRequests') return outcome;
       const pauseMs = (outcome.retryAfterMs ?? PAUSE_AT_429_MS) * (1 + timing.random() / 4);
       if (call.signal?.aborted || timing.nowMs() + pauseMs >= deadlineMs) return outcome;
@@ -80,9 +90,14 @@ export class Caller {
       accept: accept ?? JSON_TYPE,
       ...(compress ? { 'accept-encoding': 'gzip' } : {}),
     };
-    const limits = { timeoutMs, maxBytes: this.#maxBytes, signal };
+    const maxBytes = Math.min(this.#maxBytes, call.budget?.leftBytes ?? this.#maxBytes);
+    const limits = { timeoutMs, maxBytes, signal };
     if (body === undefined) return { method, path, headers, ...limits };
     const typed = { ...headers, 'content-type': contentType ?? JSON_TYPE };
     return { method, path, headers: typed, body: JSON.stringify(body), ...limits };
   }
+}
+
+function sizeOf(result: Answer | Lost): number {
+  return 'body' in result && typeof result.body === 'string' ? result.body.length : 0;
 }

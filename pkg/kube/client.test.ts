@@ -91,7 +91,7 @@ describe('answers', () => {
     const outcome = await made.client.get(THINGS, AT);
     expect(outcome).toMatchObject({
       ok: false,
-      because: 'BadAnswer',
+      because: 'TooLarge',
       message: expect.stringContaining('larger than allowed'),
     });
     expect(await made.client.get(THINGS, { name: 'b' })).toMatchObject({ ok: true });

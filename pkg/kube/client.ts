@@ -17,7 +17,7 @@ export interface ReadOptions extends CallOptions {
   readonly form?: Form;
 }
 
-/** The timeout is that of each page. */
+/** `timeoutMs` is that of the whole list, all its pages; without it each page has 10 s and the list two minutes. */
 export interface ListOptions extends ReadOptions {
   /** Objects per request; 0 for all in one. */
   readonly pageSize?: number;
@@ -34,6 +34,7 @@ export interface Seen extends ObjectName {
 }
 
 const PAGE_SIZE = 500;
+const MAX_LIST_BYTES = 512 << 20;
 const TABLE = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
@@ -45,10 +46,12 @@ const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.
 export class KubeClient implements Disposable {
   readonly timing: Timing;
   readonly #caller: Caller;
+  readonly #maxListBytes: number;
 
   constructor(loadAccess: LoadAccess, options: ClientOptions) {
     this.#caller = new Caller(loadAccess, options);
     this.timing = this.#caller.timing;
+    this.#maxListBytes = options.maxListBytes ?? MAX_LIST_BYTES;
   }
 
   /** Never from a cache: what it says was so when it was asked. */
@@ -65,11 +68,19 @@ export class KubeClient implements Disposable {
 
   /** Consistent: every write that was finished before the call is in it. */
   async list(resource: Resource, query: ListQuery = {}, options: ListOptions = {}): Promise<Outcome<ObjectList>> {
-    const { form, pageSize, ...rest } = options;
+    const { form, pageSize = PAGE_SIZE, timeoutMs, ...rest } = options;
+    const limits = { pageSize, timeoutMs, maxBytes: this.#maxListBytes };
     const accept = form === 'metadata' ? { accept: METADATA_LIST } : {};
-    const pages = await readAllPages(pageSize ?? PAGE_SIZE, async (paging) => {
+    const pages = await readAllPages(this.timing, limits, async (paging, bounds) => {
       const path = collectionPath(resource, query.namespace) + queryString(query, paging);
-      const page = await this.#caller.call({ ...rest, ...accept, plural: resource.plural, method: 'GET', path });
+      const page = await this.#caller.call({
+        ...rest,
+        ...bounds,
+        ...accept,
+        plural: resource.plural,
+        method: 'GET',
+        path,
+      });
       return page.ok ? readObjectPage(page.object) : page;
     });
     if (!pages.ok) return pages;
@@ -79,10 +90,12 @@ export class KubeClient implements Disposable {
 
   /** Consistent too, and all in one request unless told otherwise. */
   async listTable(resource: Resource, query: ListQuery = {}, options: ListOptions = {}): Promise<Outcome<ObjectTable>> {
-    const { form: _, pageSize, ...rest } = options;
-    const pages = await readAllPages(pageSize ?? 0, async (paging) => {
+    const { form: _, pageSize = 0, timeoutMs, ...rest } = options;
+    const limits = { pageSize, timeoutMs, maxBytes: this.#maxListBytes };
+    const pages = await readAllPages(this.timing, limits, async (paging, bounds) => {
       const path = collectionPath(resource, query.namespace) + queryString(query, { ...paging, includeObject: 'None' });
-      const call = { ...rest, accept: TABLE, compress: true, plural: resource.plural, method: 'GET', path } as const;
+      const form = { accept: TABLE, compress: true };
+      const call = { ...rest, ...bounds, ...form, plural: resource.plural, method: 'GET', path } as const;
       const page = await this.#caller.call(call);
       return page.ok ? readTablePage(page.object) : page;
     });

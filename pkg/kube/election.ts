@@ -1,16 +1,25 @@
 import type { KubeClient } from './client.ts';
 import { LeaseClaim } from './lease-claim.ts';
 import type { Failure } from './outcome.ts';
+import { report } from './report.ts';
 import { sleep } from './timing.ts';
+
+/** `claim`: the lease could not be had or kept. `lead`: the work ended with this, and its term with it. */
+export type ElectionTrouble =
+  | { readonly during: 'claim'; readonly failure: Failure }
+  | { readonly during: 'lead'; readonly thrown: unknown };
 
 export interface ElectionOptions {
   readonly namespace: string;
   readonly name: string;
   readonly identity: string;
   readonly now: () => Date;
-  /** Runs while we lead. `term` fires when we no longer do; the lease is given back once the returned promise ends. */
+  /**
+   * Runs while we lead. `term` fires when we no longer do; the lease is given back, and may be claimed again, once the
+   * returned promise ends.
+   */
   readonly lead: (term: AbortSignal) => Promise<void>;
-  readonly onTrouble: (failure: Failure) => void;
+  readonly onTrouble: (trouble: ElectionTrouble) => void;
   readonly pace?: ElectionPace;
 }
 
@@ -35,6 +44,7 @@ export class Election implements AsyncDisposable {
   #leadUntilMs = Number.NEGATIVE_INFINITY;
   #term: AbortController | null = null;
   #work: Promise<void> = Promise.resolve();
+  #isWorking = false;
 
   constructor(client: KubeClient, options: ElectionOptions) {
     this.#client = client;
@@ -75,20 +85,39 @@ export class Election implements AsyncDisposable {
   async #renew(): Promise<void> {
     const { timing } = this.#client;
     if (this.#term !== null && !this.isLeader()) this.#endTerm();
+    // Work of an old term that does not end: let another process lead meanwhile.
+    if (this.#term === null && this.#isWorking) return;
     const sentAtMs = timing.nowMs();
     const claimed = await this.#claim.claim(
       this.#term === null ? sentAtMs + this.#pace.renewDeadlineMs / 2 : this.#leadUntilMs,
     );
     if (claimed.held) this.#leadUntilMs = sentAtMs + this.#pace.renewDeadlineMs;
-    else if (claimed.failure !== null) this.#options.onTrouble(claimed.failure);
+    else if (claimed.failure !== null) this.#report({ during: 'claim', failure: claimed.failure });
     const holds = timing.nowMs() < this.#leadUntilMs;
     if (this.#term !== null && !holds) this.#endTerm();
     if (this.#term === null && claimed.held && holds && !this.#stop.signal.aborted) this.#startTerm();
   }
 
   #startTerm(): void {
-    this.#term = new AbortController();
-    this.#work = this.#options.lead(this.#term.signal);
+    const term = new AbortController();
+    this.#term = term;
+    this.#work = this.#lead(term);
+  }
+
+  async #lead(term: AbortController): Promise<void> {
+    this.#isWorking = true;
+    try {
+      await this.#options.lead(term.signal);
+    } catch (thrown) {
+      this.#report({ during: 'lead', thrown });
+      if (this.#term === term) this.#endTerm();
+    } finally {
+      this.#isWorking = false;
+    }
+  }
+
+  #report(trouble: ElectionTrouble): void {
+    report(() => this.#options.onTrouble(trouble));
   }
 
   #endTerm(): void {

@@ -1,13 +1,12 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from 'node:http2';
-import { answerText } from './answer-text.ts';
+import { answerText, type NoText } from './answer-text.ts';
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
 
 export interface Answer {
   readonly status: number;
   readonly retryAfter: string | undefined;
-  /** Null when it was larger than allowed, or could not be inflated. */
-  readonly body: string | null;
+  readonly body: string | NoText;
 }
 
 /** No answer. `wasSent` is false only if the API server certainly did not start on the request. */
@@ -103,7 +102,7 @@ function collect<T>(
   });
   const take = (chunk: Buffer) => {
     size += chunk.length;
-    if (size > maxBytes) giveUp({ status, retryAfter, body: null });
+    if (size > maxBytes) giveUp({ status, retryAfter, body: { isTooLarge: true } });
     else chunks.push(chunk);
   };
   stream.on('error', (error) => {

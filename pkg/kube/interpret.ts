@@ -5,11 +5,16 @@ import { readFailure, readSeconds, type Target } from './status.ts';
 /** What a request came to: the JSON of a good answer, or why there is none. */
 export function interpret(result: Answer | Lost, target: Target): Outcome<unknown> {
   if ('wasSent' in result) return failure(result.wasSent ? 'Unknown' : 'Unreachable', result.message);
-  if (result.body === null) return failure('BadAnswer', 'the answer is larger than allowed, or broken');
-  const parsed = parseJson(result.body);
+  const { body } = result;
+  if (typeof body !== 'string') {
+    return body.isTooLarge
+      ? failure('TooLarge', 'the answer is larger than allowed')
+      : failure('BadAnswer', 'the answer is not what its encoding says');
+  }
+  const parsed = parseJson(body);
   if (result.status < 200 || result.status > 299) return refusalOf(result, parsed, target);
   return parsed === undefined
-    ? failure('BadAnswer', `the answer is not JSON: ${JSON.stringify(result.body.slice(0, 80))}`)
+    ? failure('BadAnswer', `the answer is not JSON: ${JSON.stringify(body.slice(0, 80))}`)
     : { ok: true, object: parsed };
 }
 

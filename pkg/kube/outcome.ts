@@ -18,8 +18,10 @@ export const FAILURES = {
   TooManyRequests: { retry: true, mayBeDone: false },
   /** The server itself says that it failed; etcd may have the write. */
   ServerError: { retry: true, mayBeDone: true },
-  /** An answer that nobody can read: not JSON, too large, no Kubernetes object. */
+  /** An answer that nobody can read: not JSON, no Kubernetes object. */
   BadAnswer: { retry: true, mayBeDone: true },
+  /** An answer larger than allowed: it would be as large the next time. */
+  TooLarge: { retry: false, mayBeDone: true },
   /** Certainly not handled: never sent, or refused by the transport before any work on it. */
   Unreachable: { retry: true, mayBeDone: false },
   /** Sent, and no answer came: timeout, lost connection, caller gave up. */

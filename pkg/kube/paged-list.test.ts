@@ -64,6 +64,57 @@ test.each([
   expect(await made.client.list(THINGS, {}, { pageSize: 2 })).toMatchObject({ ok: false, because });
 });
 
+describe('a list that does not end', () => {
+  /** Each page brings one object and a new token. */
+  const endless: Script = ({ query, answer }) => {
+    const at = Number(query.get('continue') ?? 0);
+    setTimeout(() => answer(200, page([`n${at}`], { continue: String(at + 1) })), 10);
+  };
+
+  test.each(['list', 'listTable'] as const)('%s: the timeout is that of all pages together', async (verb) => {
+    await using made = await startScripted((request) =>
+      verb === 'list'
+        ? endless(request)
+        : endless({
+            ...request,
+            answer: (status, body) =>
+              request.answer(status, { ...(body as object), kind: 'Table', columnDefinitions: [], rows: [] }),
+          }),
+    );
+    const startedAtMs = performance.now();
+    const listed = await made.client[verb](THINGS, {}, { pageSize: 1, timeoutMs: 300 });
+    expect(listed).toMatchObject({ ok: false, because: 'Unknown' });
+    expect(performance.now() - startedAtMs).toBeLessThan(600);
+    expect(made.server.requests.length).toBeGreaterThan(1);
+  });
+
+  test('a list that always starts anew has no more time for it', async () => {
+    await using made = await startScripted((request) => {
+      if (request.query.has('continue')) return request.answer(410, statusBody(410, 'Expired'));
+      setTimeout(() => inPages(request), 150);
+    });
+    const listed = await made.client.list(THINGS, {}, { pageSize: 2, timeoutMs: 250 });
+    expect(listed).toMatchObject({ ok: false, because: 'Unknown' });
+  });
+
+  test('all pages together are bounded in size', async () => {
+    await using made = await startScripted(endless, { maxListBytes: 1_000 });
+    const listed = await made.client.list(THINGS, {}, { pageSize: 1, timeoutMs: 5_000 });
+    expect(listed).toMatchObject({ ok: false, because: 'TooLarge' });
+    expect(made.server.requests.length).toBeGreaterThan(1);
+    expect(made.server.requests.length).toBeLessThan(12);
+  });
+
+  test('one that goes round in a circle is a bad answer, at once', async () => {
+    const next: Record<string, string> = { '': 'x', x: 'y', y: 'x' };
+    await using made = await startScripted(({ query, answer }) =>
+      answer(200, page(['a'], { continue: next[query.get('continue') ?? ''] })),
+    );
+    expect(await made.client.list(THINGS, {}, { pageSize: 1 })).toMatchObject({ ok: false, because: 'BadAnswer' });
+    expect(made.server.requests).toHaveLength(3);
+  });
+});
+
 test('a table is columns and cells, page by page if wished', async () => {
   await using made = await startScripted(({ query, headers, answer }) => {
     expect(headers['accept']).toBe('application/json;as=Table;g=meta.k8s.io;v=v1');
@@ -99,7 +150,7 @@ describe('a compressed table', () => {
   test.each([
     { name: 'whole', body: packed, outcome: { ok: true, object: { rows: [['a']] } } },
     { name: 'cut', body: packed.subarray(0, 40), outcome: { ok: false, because: 'BadAnswer' } },
-    { name: 'much larger than it looks', body: bomb, outcome: { ok: false, because: 'BadAnswer' } },
+    { name: 'much larger than it looks', body: bomb, outcome: { ok: false, because: 'TooLarge' } },
   ])('$name', async ({ body, outcome }) => {
     await using made = await startScripted(({ stream, headers }) => {
       expect(headers['accept-encoding']).toBe('gzip');

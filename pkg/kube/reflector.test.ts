@@ -229,9 +229,17 @@ describe('trouble', () => {
     expect(made.watches().length).toBeLessThanOrEqual(8);
   });
 
-  test('a server that ends every watch at once is not asked in a loop', async () => {
+  test.each<{ name: string; line: (turn: number) => string }>([
+    { name: 'at once', line: () => '' },
+    {
+      name: 'after a bookmark',
+      line: (turn) => event('BOOKMARK', { metadata: { resourceVersion: String(5 + turn) } }),
+    },
+    { name: 'after an event', line: (turn) => event('MODIFIED', thing('a', 5 + turn)) },
+  ])('a server that ends every watch $name is not asked in a loop', async ({ line }) => {
     await using made = await start(
-      (request) => (isWatch(request) ? request.answer(200, '') : request.answer(200, listOf(5))),
+      (request) =>
+        isWatch(request) ? request.answer(200, line(made.watches().length)) : request.answer(200, listOf(5)),
       { backoff: { firstMs: 50, mostMs: 200 } },
     );
     await wait(600);
@@ -251,6 +259,50 @@ describe('trouble', () => {
     const [first = 0, second = 0] = at;
     expect(second - first).toBeGreaterThanOrEqual(1_000);
     expect(made.troubles).toMatchObject([{ failure: { because: 'TooManyRequests' } }]);
+  });
+});
+
+describe('handlers that throw', () => {
+  const broken = new Error('the handler is broken');
+
+  test('at an event: told, and what follows is handed over', async () => {
+    const seen: string[] = [];
+    await using made = await start(
+      (request) =>
+        isWatch(request)
+          ? beginWatch(request, event('MODIFIED', thing('a', 6)), event('ADDED', thing('b', 7)))
+          : request.answer(200, listOf(5, thing('a', 1))),
+      {
+        onEvent: (it) => {
+          seen.push(it.type);
+          if (it.type !== 'Synced') throw broken;
+        },
+      },
+    );
+    await made.reflector.synced;
+    await vi.waitFor(() => expect(seen).toEqual(['Added', 'Synced', 'Modified', 'Added']));
+    expect(made.troubles).toMatchObject([
+      { during: 'event', event: { type: 'Added' }, thrown: broken },
+      { during: 'event', event: { type: 'Modified' }, thrown: broken },
+      { during: 'event', event: { type: 'Added' }, thrown: broken },
+    ]);
+    expect(made.watches()).toHaveLength(1);
+  });
+
+  test('at trouble: the reflector goes on', async () => {
+    await using made = await start(
+      (request) => {
+        if (made.server.requests.length <= 2) return request.answer(500, '');
+        return isWatch(request) ? beginWatch(request) : request.answer(200, listOf(5));
+      },
+      {
+        onTrouble: () => {
+          throw broken;
+        },
+      },
+    );
+    await made.reflector.synced;
+    expect(made.events).toEqual(['Synced']);
   });
 });
 

@@ -3,21 +3,20 @@ import type { Form, KubeClient } from './client.ts';
 import { KnownObjects, type WatchEvent } from './known-objects.ts';
 import type { ListQuery } from './list-query.ts';
 import type { Failure } from './outcome.ts';
+import { report } from './report.ts';
 import type { Resource } from './resource.ts';
 import { sleep } from './timing.ts';
 import { readWatch, type WatchLimits } from './watch-stream.ts';
 
-export interface Trouble {
-  readonly during: 'list' | 'watch';
-  readonly failure: Failure;
-  readonly retryInMs: number;
-}
+export type Trouble =
+  | { readonly during: 'list' | 'watch'; readonly failure: Failure; readonly retryInMs: number }
+  | { readonly during: 'event'; readonly event: WatchEvent; readonly thrown: unknown };
 
 export interface ReflectorOptions {
   readonly resource: Resource;
   readonly query?: ListQuery;
   readonly form?: Form;
-  /** Called one event after the other. What it throws ends the reflector: it is a fault in the program. */
+  /** Called one event after the other. What it throws is told as trouble, and the next event follows. */
   readonly onEvent: (event: WatchEvent) => void;
   /** Told of everything that keeps the view from being current, before the pause that follows. */
   readonly onTrouble: (trouble: Trouble) => void;
@@ -103,11 +102,11 @@ export class Reflector implements AsyncDisposable {
       },
       signal,
     );
-    const wasSound = this.#resourceVersion !== resourceVersion || timing.nowMs() - startedAtMs > SOUND_AFTER_MS;
-    if (wasSound) {
-      this.#backoff.reset();
-      this.#badWatches = 0;
-    }
+    const hasMoved = this.#resourceVersion !== resourceVersion;
+    const wasSound = timing.nowMs() - startedAtMs > SOUND_AFTER_MS;
+    // A cut is followed by a pause anyway. A server that ends each watch in order after one bookmark must not be let loop.
+    if (wasSound || (hasMoved && ended !== null)) this.#backoff.reset();
+    if (wasSound || hasMoved) this.#badWatches = 0;
     if (ended !== null) await this.#afterFailure(ended);
     else if (!wasSound)
       await this.#pause('watch', { ok: false, because: 'Unknown', message: 'the watch ended at once' });
@@ -130,14 +129,20 @@ export class Reflector implements AsyncDisposable {
     await this.#pause('watch', ended);
   }
 
-  async #pause(during: Trouble['during'], failure: Failure): Promise<void> {
+  async #pause(during: 'list' | 'watch', failure: Failure): Promise<void> {
     if (this.#stop.signal.aborted) return;
     const retryInMs = Math.max(this.#backoff.nextMs(), failure.retryAfterMs ?? 0);
-    this.#options.onTrouble({ during, failure, retryInMs });
+    report(() => this.#options.onTrouble({ during, failure, retryInMs }));
     await sleep(this.#client.timing, retryInMs, this.#stop.signal);
   }
 
   #tell(events: Iterable<WatchEvent>): void {
-    for (const event of events) this.#options.onEvent(event);
+    for (const event of events) {
+      try {
+        this.#options.onEvent(event);
+      } catch (thrown) {
+        report(() => this.#options.onTrouble({ during: 'event', event, thrown }));
+      }
+    }
   }
 }

@@ -173,6 +173,15 @@ describe('bounds', () => {
     expect((await Promise.all(calls.slice(0, 5))).every((outcome) => outcome.ok)).toBe(true);
   });
 
+  test.each([-1, 0, -10_000])('a timeout of %i ms is no time, with and without a free slot', async (timeoutMs) => {
+    await using made = await startScripted(() => {}, { limits: { inFlight: 1 } });
+    expect(await made.client.get(THINGS, AT, { timeoutMs })).toMatchObject({ because: 'Unreachable' });
+    const first = made.client.get(THINGS, AT, { timeoutMs: 300 });
+    expect(await made.client.get(THINGS, AT, { timeoutMs })).toMatchObject({ because: 'Unreachable' });
+    await first;
+    expect(made.server.requests).toHaveLength(1);
+  });
+
   test('who waits in line too long was never sent', async () => {
     await using made = await startScripted(() => {}, { limits: { inFlight: 1 } });
     const [first, second] = [

@@ -122,6 +122,6 @@ export class Transport {
 }
 
 function limitOf({ timeoutMs, signal }: RawRequest): AbortSignal {
-  const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
+  const timeout = AbortSignal.timeout(Math.max(0, Math.ceil(timeoutMs)));
   return signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
 }

@@ -13,6 +13,8 @@ const THEIRS = { metadata: { name: 'a', uid: 'u2', resourceVersion: '9' }, spec:
 const SEEN = { name: 'a', uid: 'u1', resourceVersion: '7' };
 const isOurs = (found: KubeObject) => JSON.stringify(found['spec']) === JSON.stringify(OURS.spec);
 
+const MOST_BYTES = 10_000;
+
 type Reply = (request: ScriptedRequest) => void;
 const replies = {
   silence: () => {},
@@ -29,6 +31,7 @@ const replies = {
   forbidden: ({ answer }) => answer(403, statusBody(403, 'Forbidden', NAMED)),
   busy: ({ answer }) => answer(429, '', { 'retry-after': '30' }),
   fault: ({ answer }) => answer(500, statusBody(500, 'InternalError')),
+  huge: ({ answer }) => answer(201, { ...OURS, status: 'x'.repeat(MOST_BYTES) }),
   junk: ({ answer }) => answer(200, '<html>'),
   refused: ({ stream }) => stream.close(7),
 } satisfies Record<string, Reply>;
@@ -51,10 +54,13 @@ const verbs = {
 >;
 
 async function run(verb: keyof typeof verbs, script: Replies, lastsMs: number) {
-  await using made = await startScripted((request) => {
-    const reply = script[Math.min(made.server.requests.length, script.length) - 1] ?? 'silence';
-    replies[reply](request);
-  });
+  await using made = await startScripted(
+    (request) => {
+      const reply = script[Math.min(made.server.requests.length, script.length) - 1] ?? 'silence';
+      replies[reply](request);
+    },
+    { maxAnswerBytes: MOST_BYTES },
+  );
   const { client, server } = made;
   const outcome = await verbs[verb](client, { deadlineMs: client.timing.nowMs() + lastsMs, attemptTimeoutMs: 100 });
   return { outcome, sent: server.requests.map(({ method }) => method).join(' ') };
@@ -104,6 +110,24 @@ describe('create', () => {
       sent: 'POST POST POST POST GET',
       outcome: OK,
     },
+    {
+      name: 'an answer that is too large: not sent again, and it may have been done',
+      script: ['huge'],
+      sent: 'POST',
+      outcome: no('TooLarge', true),
+    },
+    {
+      name: 'lost, then an answer that is too large',
+      script: ['silence', 'huge'],
+      sent: 'POST POST',
+      outcome: no('TooLarge', true),
+    },
+    {
+      name: 'forbidden for a moment, as by a server that has just started',
+      script: ['forbidden', 'forbidden', 'ours'],
+      sent: 'POST POST POST',
+      outcome: { ok: true, mayStillLand: false },
+    },
   ])('$name', async ({ script, sent, outcome }) => {
     const result = await run('create', script, PATIENT);
     expect(result).toMatchObject({ sent, outcome });
@@ -114,6 +138,7 @@ describe('create', () => {
     { name: 'faults to the end', script: ['fault'], outcome: no('Unknown', true) },
     { name: 'lost, then forbidden to the end', script: ['silence', 'forbidden'], outcome: no('Unknown', true) },
     { name: 'refused streams to the end: certainly not done', script: ['refused'], outcome: no('Unreachable') },
+    { name: 'forbidden to the end: certainly not done', script: ['forbidden'], outcome: no('Forbidden') },
     { name: 'busy to the end: certainly not done', script: ['busy'], outcome: no('TooManyRequests') },
   ])('at the deadline: $name', async ({ script, outcome }) => {
     const result = await run('create', script, 600);
@@ -189,6 +214,27 @@ describe('delete', () => {
   ])('$name', async ({ script, sent, outcome }) => {
     const result = await run('delete', script, PATIENT);
     expect(result).toMatchObject({ sent, outcome });
+  });
+});
+
+describe('forbidden for good', () => {
+  test.each<{ name: string; forbiddenForMs?: number; fromMs: number; toMs: number; most: number }>([
+    { name: 'after so long as was told', forbiddenForMs: 400, fromMs: 100, toMs: 400, most: 4 },
+    { name: 'at once where nobody wants to wait', forbiddenForMs: 0, fromMs: 0, toMs: 100, most: 1 },
+    { name: 'after three seconds', fromMs: 1_500, toMs: 3_100, most: 9 },
+  ])('is told as such $name, and is no loop', async ({ fromMs, toMs, most, ...patience }) => {
+    await using made = await startScripted(replies.forbidden);
+    const { client, server } = made;
+    const startedAtMs = client.timing.nowMs();
+    const options = { deadlineMs: startedAtMs + 10_000, ...patience };
+    expect(await deleteDefinite(client, THINGS, SEEN, options)).toMatchObject({
+      ...no('Forbidden'),
+      message: 'because of Forbidden',
+    });
+    const tookMs = client.timing.nowMs() - startedAtMs;
+    expect(tookMs).toBeGreaterThanOrEqual(fromMs);
+    expect(tookMs).toBeLessThan(toMs);
+    expect(server.requests.length).toBeLessThanOrEqual(most);
   });
 });
 

@@ -1,6 +1,7 @@
 import { Backoff } from './backoff.ts';
 import type { CallOptions } from './caller.ts';
 import { FAILURES, type Failure, failure, type Outcome } from './outcome.ts';
+import { PassingRefusals } from './passing-refusals.ts';
 import { sleep, type Timing } from './timing.ts';
 
 export interface DefiniteOptions {
@@ -8,10 +9,12 @@ export interface DefiniteOptions {
   readonly deadlineMs: number;
   /** How long one try may take; 5 s unless told. */
   readonly attemptTimeoutMs?: number;
+  /** How long a Forbidden is taken for one that passes; see PassingRefusals. */
+  readonly forbiddenForMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** `mayStillLand`: a try of this call has not been answered and may yet be done, whatever the outcome says about now. */
+/** `mayStillLand`: a try of this call has no answer that was read and may yet be done, whatever the outcome says about now. */
 export type Definite<T> = Outcome<T> & { readonly mayStillLand: boolean };
 
 export interface Write<T> {
@@ -32,15 +35,17 @@ const SHORTEST_ATTEMPT_MS = 20;
 const PAUSE = { firstMs: 50, mostMs: 1_000 };
 
 /**
- * Repeats a write until its outcome is known or the deadline comes. A refusal ends it at once, but not after a try
- * that went unanswered: that one may have been let in, so only a verdict about the object itself counts then.
+ * Repeats a write until its outcome is known or the deadline comes. A refusal ends it at once (Forbidden: after a short
+ * while), but not after a try that went unanswered: that one may have been let in, so only a verdict about the object
+ * itself counts then.
  */
 export async function untilDefinite<T>(
   timing: Timing,
-  { deadlineMs, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS, signal }: DefiniteOptions,
+  { deadlineMs, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS, forbiddenForMs, signal }: DefiniteOptions,
   { attempt, canLandLate }: Write<T>,
 ): Promise<Definite<T>> {
   const backoff = new Backoff(PAUSE, timing.random);
+  const refusals = new PassingRefusals(forbiddenForMs);
   const giveUp = signal === undefined ? {} : { signal };
   let mayHaveLanded = false;
   let last: Failure = failure('Unreachable', 'no time was left to send it');
@@ -51,10 +56,12 @@ export async function untilDefinite<T>(
     const { outcome, isFinal } = await attempt(options, mayHaveLanded);
     if (outcome.ok || isFinal) return { ...outcome, mayStillLand: mayHaveLanded && canLandLate };
     const { retry, mayBeDone } = FAILURES[outcome.because];
-    if (!retry && !mayHaveLanded) return { ...outcome, mayStillLand: false };
+    const pauseMs = Math.max(backoff.nextMs(), outcome.retryAfterMs ?? 0);
+    const mayPass = refusals.mayPass(outcome, timing.nowMs(), pauseMs);
+    if (!retry && mayBeDone) return { ...outcome, mayStillLand: true };
+    if (!retry && !mayPass && !mayHaveLanded) return { ...outcome, mayStillLand: false };
     mayHaveLanded ||= mayBeDone;
     last = outcome;
-    const pauseMs = Math.max(backoff.nextMs(), outcome.retryAfterMs ?? 0);
     if (timing.nowMs() + pauseMs > deadlineMs - SHORTEST_ATTEMPT_MS) return unresolved(last, mayHaveLanded);
     await sleep(timing, pauseMs, signal);
   }

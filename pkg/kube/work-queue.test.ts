@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { WorkQueue } from './work-queue.ts';
 
-const noTrouble = (key: string, thrown: unknown) => {
-  throw new Error(`${key}: ${thrown}`);
-};
+const unexpected: string[] = [];
+const noTrouble = (key: string, thrown: unknown) => void unexpected.push(`${key}: ${thrown}`);
+afterEach(() => expect(unexpected.splice(0)).toEqual([]));
 
 test('a key added many times before its turn is worked on once', async () => {
   const seen: string[] = [];
@@ -79,6 +79,28 @@ test('a failing key is tried later and later, alone; success forgets the past', 
   queue.add('bad');
   await vi.waitFor(() => expect(pauses).toHaveLength(5));
   expect(pauses.at(-1)).toBe(10);
+});
+
+test('a handler of trouble that throws holds up no key', async () => {
+  let failures = 2;
+  let told = 0;
+  await using queue = new WorkQueue({
+    workers: 1,
+    backoff: { firstMs: 5, mostMs: 5 },
+    onTrouble: () => {
+      told += 1;
+      throw new Error('the handler is broken');
+    },
+    reconcile: async () => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('not yet');
+      return undefined;
+    },
+  });
+  queue.add('a');
+  queue.add('b');
+  await vi.waitFor(() => expect(queue.size).toBe(0));
+  expect(told).toBe(2);
 });
 
 test('a key can ask to be looked at again, the earliest wish counts', async () => {

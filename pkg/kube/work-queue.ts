@@ -1,4 +1,5 @@
 import { Backoff, type BackoffRange } from './backoff.ts';
+import { report } from './report.ts';
 import { SYSTEM_TIMING, type Timing } from './timing.ts';
 
 export interface WorkQueueOptions {
@@ -89,8 +90,8 @@ export class WorkQueue implements AsyncDisposable {
       if (againInMs !== undefined) this.addAfter(key, againInMs);
     } catch (thrown) {
       const retryInMs = this.#backoffOf(key).nextMs();
-      this.#options.onTrouble(key, thrown, retryInMs);
       this.addAfter(key, retryInMs);
+      report(() => this.#options.onTrouble(key, thrown, retryInMs));
     }
   }
 

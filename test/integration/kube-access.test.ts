@@ -8,7 +8,8 @@ import type { Access } from '#pkg/kube/access.ts';
 import { KubeClient } from '#pkg/kube/client.ts';
 import { createDefinite } from '#pkg/kube/definite-create.ts';
 import { accessFrom } from '#pkg/kube/kube-config.ts';
-import { Reflector, type Trouble } from '#pkg/kube/reflector.ts';
+import type { Failure } from '#pkg/kube/outcome.ts';
+import { Reflector } from '#pkg/kube/reflector.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
@@ -125,7 +126,7 @@ test('rights that are taken away: a clear error, pauses that grow, and what was 
   using client = new KubeClient(access, { userAgent: 'test' });
   await vi.waitFor(async () => expect(await client.list(THINGS)).toMatchObject({ ok: true }), 5_000);
 
-  const troubles: Trouble[] = [];
+  const troubles: Failure[] = [];
   const names = new Set<string>();
   await using reflector = new Reflector(client, {
     resource: THINGS,
@@ -133,7 +134,10 @@ test('rights that are taken away: a clear error, pauses that grow, and what was 
       if (event.type === 'Added') names.add(event.object.metadata.name);
       if (event.type === 'Deleted') names.delete(event.identity.name);
     },
-    onTrouble: (trouble) => void troubles.push(trouble),
+    onTrouble: (trouble) => {
+      if (trouble.during === 'event') throw trouble.thrown;
+      troubles.push(trouble.failure);
+    },
   });
   await reflector.synced;
   await admin.create(THINGS, thing('before'));
@@ -144,10 +148,10 @@ test('rights that are taken away: a clear error, pauses that grow, and what was 
   proxy.cut();
   await admin.create(THINGS, thing('meanwhile'));
   await wait(6_000);
-  const refused = troubles.filter(({ failure }) => failure.because === 'Forbidden');
+  const refused = troubles.filter(({ because }) => because === 'Forbidden');
   expect(refused.length).toBeGreaterThan(1);
   expect(refused.length).toBeLessThan(10);
-  expect(refused[0]?.failure.message).toMatch(/things.kube.test is forbidden: User .*forgotten.* cannot watch/);
+  expect(refused[0]?.message).toMatch(/things.kube.test is forbidden: User .*forgotten.* cannot watch/);
   expect(names).toContain('before');
   expect(names).not.toContain('meanwhile');
 
@@ -159,6 +163,21 @@ test('rights that are taken away: a clear error, pauses that grow, and what was 
 
   takeAway = await reader.grant();
   await vi.waitFor(() => expect(names).toContain('meanwhile'), 15_000);
+});
+
+test('rights that come a moment late: a definite write waits for them', async () => {
+  const late = await createReader('late');
+  const token = await late.issue();
+  const access = async () => ({
+    ...(await accessAt(server, portOf(server))),
+    headers: { authorization: `Bearer ${token}` },
+  });
+  using client = new KubeClient(access, { userAgent: 'test' });
+  const options = { deadlineMs: client.timing.nowMs() + 10_000, isOurs: () => false };
+  const creating = createDefinite(client, THINGS, thing('late'), options);
+  await wait(500);
+  await late.grant();
+  expect(await creating).toMatchObject({ ok: true, mayStillLand: false });
 });
 
 test('429: every create is done in the end, with the pauses the server asks for', async () => {

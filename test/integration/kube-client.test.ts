@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { KubeClient } from '#pkg/kube/client.ts';
+import { callApi } from '#test/support/api-request.ts';
 import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { accessAt, CONFIG_MAPS, clientOf, installThings, portOf, THINGS, thing } from './kube-things.ts';
@@ -178,4 +179,13 @@ test('a hundred requests at once share one connection', async () => {
   const created = await Promise.all(names.map((name) => proxied.create(THINGS, thing(name))));
   expect(created.every(({ ok }) => ok)).toBe(true);
   expect(proxy.openConnections()).toBe(1);
+});
+
+test('the body of a DELETE that the tests send by themselves is heard', async () => {
+  await make('heard');
+  const path = `/apis/${THINGS.group}/${THINGS.version}/${THINGS.plural}/heard`;
+  const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'of-another' } };
+  const answer = await callApi(server, { method: 'DELETE', path, body, token: server.adminToken });
+  expect(answer).toMatchObject({ status: 409, body: { reason: 'Conflict' } });
+  expect(await client.get(THINGS, { name: 'heard' })).toMatchObject({ ok: true });
 });

@@ -1,9 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { KubeClient } from '#pkg/kube/client.ts';
-import { Election, type ElectionOptions } from '#pkg/kube/election.ts';
+import { Election, type ElectionOptions, type ElectionTrouble } from '#pkg/kube/election.ts';
 import { LEASES } from '#pkg/kube/lease.ts';
-import type { Failure } from '#pkg/kube/outcome.ts';
 import { SYSTEM_TIMING } from '#pkg/kube/timing.ts';
 import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
@@ -25,7 +24,7 @@ const PACE = { leaseMs: 4_000, renewDeadlineMs: 3_000, retryMs: 300 };
 
 function stand(name: string, identity: string, client = admin, more: Partial<ElectionOptions> = {}) {
   const terms: AbortSignal[] = [];
-  const troubles: Failure[] = [];
+  const troubles: ElectionTrouble[] = [];
   const election = new Election(client, {
     namespace: 'default',
     name,
@@ -33,7 +32,7 @@ function stand(name: string, identity: string, client = admin, more: Partial<Ele
     now: () => new Date(),
     pace: PACE,
     lead: async (term) => void terms.push(term),
-    onTrouble: (failure) => void troubles.push(failure),
+    onTrouble: (trouble) => void troubles.push(trouble),
     ...more,
   });
   return { election, terms, troubles, [Symbol.asyncDispose]: () => election[Symbol.asyncDispose]() };

@@ -3,7 +3,8 @@ import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { KubeClient } from '#pkg/kube/client.ts';
 import type { WatchEvent } from '#pkg/kube/known-objects.ts';
 import type { ListQuery } from '#pkg/kube/list-query.ts';
-import { Reflector, type ReflectorOptions, type Trouble } from '#pkg/kube/reflector.ts';
+import type { Failure } from '#pkg/kube/outcome.ts';
+import { Reflector, type ReflectorOptions } from '#pkg/kube/reflector.ts';
 import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
 import { startTcpProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
 import { accessAt, clientOf, installThings, portOf, THINGS, thing } from './kube-things.ts';
@@ -39,7 +40,7 @@ beforeEach(async () => {
 async function follow(options: Partial<ReflectorOptions> = {}) {
   const known = new Map<string, string>();
   const events: WatchEvent[] = [];
-  const troubles: Trouble[] = [];
+  const troubles: Failure[] = [];
   const reflector = new Reflector(client, {
     resource: THINGS,
     onEvent: (event) => {
@@ -47,7 +48,10 @@ async function follow(options: Partial<ReflectorOptions> = {}) {
       if (event.type === 'Deleted') known.delete(event.identity.name);
       else if (event.type !== 'Synced') known.set(event.object.metadata.name, event.object.metadata.resourceVersion);
     },
-    onTrouble: (trouble) => void troubles.push(trouble),
+    onTrouble: (trouble) => {
+      if (trouble.during === 'event') throw trouble.thrown;
+      troubles.push(trouble.failure);
+    },
     ...options,
   });
   await reflector.synced;
@@ -107,7 +111,7 @@ describe('it catches up', () => {
       await followed.becomesCurrent();
     }
     expect(followed.syncs()).toBe(1);
-    expect(followed.troubles.every(({ failure }) => failure.because === 'Unknown')).toBe(true);
+    expect(followed.troubles.every(({ because }) => because === 'Unknown')).toBe(true);
   });
 
   test('after a 410: what it missed was forgotten by a restarted server', async () => {
@@ -123,7 +127,7 @@ describe('it catches up', () => {
     await proxy.accept();
     await followed.becomesCurrent(15_000);
     expect(followed.syncs()).toBe(2);
-    expect(followed.troubles.map(({ failure }) => failure.because)).toContain('Expired');
+    expect(followed.troubles.map(({ because }) => because)).toContain('Expired');
   });
 
   test('after the server was restarted', async () => {

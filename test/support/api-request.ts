@@ -24,6 +24,7 @@ export interface ApiAnswer {
 /** Without an agent a connection of its own, so that no call meets one that a pause, a cut or a restart broke. */
 export async function callApi(server: ApiAccess, call: ApiCall): Promise<ApiAnswer> {
   const ca = await readFile(server.caFile);
+  const body = call.body === undefined ? undefined : JSON.stringify(call.body);
   const { promise, resolve, reject } = Promise.withResolvers<ApiAnswer>();
   const outgoing = request(new URL(call.path, server.url), {
     method: call.method ?? 'GET',
@@ -32,6 +33,8 @@ export async function callApi(server: ApiAccess, call: ApiCall): Promise<ApiAnsw
     signal: AbortSignal.timeout(call.timeoutMs ?? 10_000),
     headers: {
       'content-type': 'application/json',
+      // Node sends the body of a DELETE without a length otherwise, and the API server then ignores it.
+      ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
       ...(call.token === undefined ? {} : { authorization: `Bearer ${call.token}` }),
     },
   });
@@ -39,10 +42,10 @@ export async function callApi(server: ApiAccess, call: ApiCall): Promise<ApiAnsw
   outgoing.once('response', (incoming) => {
     const isJson = incoming.headers['content-type']?.startsWith('application/json') === true;
     (isJson ? json(incoming) : text(incoming)).then(
-      (body) => resolve({ status: incoming.statusCode ?? 0, body }),
+      (answer) => resolve({ status: incoming.statusCode ?? 0, body: answer }),
       reject,
     );
   });
-  outgoing.end(call.body === undefined ? undefined : JSON.stringify(call.body));
+  outgoing.end(body);
   return promise;
 }
