@@ -11,7 +11,7 @@ import type { ObjectTable } from '#pkg/kube/object-table.ts';
 import { FAILURES, type Outcome } from '#pkg/kube/outcome.ts';
 import { sleep } from '#pkg/kube/timing.ts';
 import { toLedgerError } from './kubernetes-failure.ts';
-import { IP_RECORDS, toRecord } from './kubernetes-record.ts';
+import { IP_RECORDS, isTerminating, toRecord } from './kubernetes-record.ts';
 
 const PAUSE = { firstMs: 50, mostMs: 1_000 };
 
@@ -30,11 +30,11 @@ export class RecordReader {
     this.#limits = limits;
   }
 
-  /** Null only where the API server names this very record as missing, or no record can have the name. */
+  /** Null where the API server names this very record as missing, where it is being deleted, or no record can have the name. */
   async get(name: string): Promise<IpRecord | null> {
     if (parseRecordName(name) === null) return null;
     const found = await this.#ask((options) => this.#client.get(IP_RECORDS, { name }, options));
-    if (found.ok) return toRecord(found.object);
+    if (found.ok) return isTerminating(found.object) ? null : toRecord(found.object);
     if (found.because === 'NotFound') return null;
     throw toLedgerError(`read the record ${name}`, found);
   }
@@ -61,7 +61,7 @@ export class RecordReader {
   async #find(labelSelector: string): Promise<IpRecord[]> {
     const listed = await this.#ask((options) => this.#client.list(IP_RECORDS, { labelSelector }, options));
     if (!listed.ok) throw toLedgerError(`list the records with ${labelSelector}`, listed);
-    return listed.object.items.map(toRecord);
+    return listed.object.items.filter((object) => !isTerminating(object)).map(toRecord);
   }
 
   async #ask<T>(read: (options: CallOptions) => Promise<Outcome<T>>): Promise<Outcome<T>> {

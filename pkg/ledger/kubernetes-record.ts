@@ -32,10 +32,18 @@ export function toRecord({ metadata, spec: value }: KubeObject): IpRecord {
   return { name, uid, resourceVersion, createdAt: creationTimestamp, spec };
 }
 
-/** Null where nobody may act on what cannot be read. */
+/**
+ * Marked as deleted and still there, because of a finalizer. Its address is not free, and nobody holds it either: the next
+ * write that drops the finalizer makes it vanish, whatever else it says.
+ */
+export function isTerminating({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+/** Null where nobody may act on it: it cannot be read, or it is on its way out. */
 export function tryRecord(object: KubeObject): IpRecord | null {
   try {
-    return toRecord(object);
+    return isTerminating(object) ? null : toRecord(object);
   } catch {
     return null;
   }

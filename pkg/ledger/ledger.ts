@@ -44,8 +44,9 @@ export interface Ledger {
   takeOver(seen: IpRecord, next: RecordSpec, limits?: WriteLimits): Promise<UpdateOutcome>;
   /** A change of one's own record, conditional on what was seen. Address and domain never change; throws `internal` otherwise. */
   amend(seen: IpRecord, next: RecordSpec, limits?: WriteLimits): Promise<UpdateOutcome>;
-  /** Rule 2: deletes exactly the record that was seen, by uid and resourceVersion. */
+  /** Rule 2: deletes exactly the record that was seen, by uid and resourceVersion. One that others keep in place is `changed`. */
   release(seen: IpRecord, limits?: WriteLimits): Promise<ReleaseOutcome>;
+  /** Null: nobody holds it. A record that is marked as deleted is held by nobody, and no read but `takenOf` tells of it. */
   get(name: string): Promise<IpRecord | null>;
   /** All records of one stable holder key (`holderKey`). */
   byHolder(key: string): Promise<IpRecord[]>;
