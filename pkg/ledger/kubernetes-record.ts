@@ -4,7 +4,7 @@ import { recordLabels } from '#pkg/crd/record-labels.ts';
 import { recordName } from '#pkg/crd/record-name.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
-import type { KubeObject, NewObject, SeenObject } from '#pkg/kube/kube-object.ts';
+import { isMap, type KubeObject, type NewObject, type SeenObject } from '#pkg/kube/kube-object.ts';
 import type { Resource } from '#pkg/kube/resource.ts';
 
 export const IP_RECORDS: Resource = {
@@ -47,6 +47,17 @@ export function tryRecord(object: KubeObject): IpRecord | null {
   } catch {
     return null;
   }
+}
+
+/** Whether it says so itself, of an object that perhaps cannot be read; one that says nothing might be anybody's. */
+export function mayBeOfHolder({ spec }: KubeObject, key: string): boolean {
+  if (!isMap(spec) || !isMap(spec['holder'])) return true;
+  const { kind, namespace, name, interface: nic } = spec['holder'];
+  return [kind, namespace, name, nic, String(spec['address']).includes(':') ? 6 : 4].join('/') === key;
+}
+
+export function mayBeOfNode({ spec }: KubeObject, node: string): boolean {
+  return !isMap(spec) || !isMap(spec['holder']) || spec['holder']['node'] === node;
 }
 
 function nameOf(spec: RecordSpec): string {
