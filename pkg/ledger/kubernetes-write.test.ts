@@ -50,7 +50,17 @@ describe('a create', () => {
       GET: [[200, object]],
     });
     const { ledger } = made;
-    expect(await ledger.create(SPEC)).toEqual({ taken: isOurs, record: { ...RECORD, spec: found } });
+    expect(await ledger.create(SPEC)).toEqual({
+      taken: isOurs,
+      record: { ...RECORD, spec: found },
+      mayStillLand: true,
+    });
+  });
+
+  test('whose first try was refused or answered leaves no doubt behind', async () => {
+    const busy = [429, statusBody(429, 'TooManyRequests')] as const;
+    await using made = await openLedgerOn({ POST: [busy, [201, OBJECT]] });
+    expect(await made.ledger.create(SPEC)).toEqual({ taken: true, record: RECORD });
   });
 
   test('of a holder without a uid is ours only as a whole', async () => {

@@ -22,10 +22,11 @@ export async function createRecord(
   const { name } = object.metadata;
   const isOurs = (found: KubeObject) => isHeldFor(tryRecord(found), spec);
   const outcome = await createDefinite(client, IP_RECORDS, object, { ...options, isOurs });
-  if (outcome.ok) return { taken: true, record: toWritten('create', name, outcome.object) };
+  const doubt = outcome.mayStillLand ? ({ mayStillLand: true } as const) : {};
+  if (outcome.ok) return { taken: true, record: toWritten('create', name, outcome.object), ...doubt };
   if (outcome.because !== 'AlreadyExists') throw toWriteError('create', name, outcome);
   const found = await look(client, name, options);
-  return { taken: false, record: found.ok ? tryRecord(found.object) : null };
+  return { taken: false, record: found.ok ? tryRecord(found.object) : null, ...doubt };
 }
 
 /** The uid is a precondition like the resourceVersion. */

@@ -1,9 +1,13 @@
 import type { IpRecord, RecordSpec, RecordState } from '#pkg/crd/ip-record.ts';
 
-/** `record` of a lost create is who holds the address now, where the ledger could tell. */
+/**
+ * `record` of a lost create is who holds the address now, where the ledger could tell. `mayStillLand`: a try of this very
+ * create was never answered, and may yet make the record once the address is free again, or was released by us. Whoever
+ * takes another name, or gives this one back, first writes down that this one was abandoned (rule 5).
+ */
 export type CreateOutcome =
-  | { readonly taken: true; readonly record: IpRecord }
-  | { readonly taken: false; readonly record: IpRecord | null };
+  | { readonly taken: true; readonly record: IpRecord; readonly mayStillLand?: true }
+  | { readonly taken: false; readonly record: IpRecord | null; readonly mayStillLand?: true };
 
 /** `gone`: no such record any more. `changed`: it is not the one that was seen. Neither is ever repeated with a fresh version. */
 export type Refusal = 'gone' | 'changed';
