@@ -1,4 +1,5 @@
 import type { IpRecord, RecordSpec, RecordState } from '#pkg/crd/ip-record.ts';
+import type { Family } from '#pkg/ip/address.ts';
 
 /**
  * `record` of a lost create is who holds the address now, where the ledger could tell. `mayStillLand`: a try of this very
@@ -16,8 +17,11 @@ export type UpdateOutcome =
   | { readonly done: false; readonly because: Refusal };
 export type ReleaseOutcome = { readonly done: true } | { readonly done: false; readonly because: Refusal };
 
+/** A number is an address only with its family and its domain. */
 export interface TakenAddress {
   readonly value: bigint;
+  readonly family: Family;
+  readonly domain: string;
   readonly state: RecordState;
 }
 
@@ -56,7 +60,7 @@ export interface Ledger {
   byHolder(key: string): Promise<IpRecord[]>;
   byNode(node: string): Promise<IpRecord[]>;
   list(query: RecordQuery): Promise<IpRecord[]>;
-  /** What a pool's view is made of. */
+  /** What a pool's view is made of: all records that name the pool, be it right or wrong. */
   takenOf(pool: string): Promise<TakenAddress[]>;
   /** Calls `wake` some time after an address of the pool came back, perhaps more often; dispose to stop. */
   watchFreed(pool: string, wake: () => void): Disposable;

@@ -53,7 +53,9 @@ test("a record that is marked as deleted is nobody's, and its address is not fre
   expect(await ledger.byHolder('Pod/prod/web-0/eth0/4')).toEqual([]);
   expect(await ledger.byNode('worker-1')).toEqual([]);
   expect(await ledger.list({ limit: 10 })).toEqual([]);
-  expect(await ledger.takenOf('pool-a')).toEqual([{ value: 0x0a000001n, state: 'Allocated' }]);
+  expect(await ledger.takenOf('pool-a')).toEqual([
+    { value: 0x0a000001n, family: 4, domain: 'default', state: 'Allocated' },
+  ]);
   expect(await ledger.create(SPEC)).toEqual({ taken: false, record: null });
 });
 
