@@ -44,8 +44,9 @@ export class PoolViews {
     const strangers = this.#index
       .all()
       .filter((record) => record.spec.pool.name !== pool.name && isAddressOf(record, pool))
-      .map(({ spec }) => ({ value: parseAddress(spec.address).value, state: spec.state }));
-    return [...(await this.#ledger.takenOf(pool.name)), ...strangers];
+      .map(({ spec }) => ({ ...parseAddress(spec.address), domain: spec.domain, state: spec.state }));
+    const taken = await this.#ledger.takenOf(pool.name);
+    return [...taken.filter((it) => it.domain === pool.domain && it.family === pool.family), ...strangers];
   }
 
   /** The pool, or what is reserved in it, is not what the view was made of any more. */

@@ -19,7 +19,7 @@ import {
 } from './untrusted.ts';
 
 const LONGEST_CIDR = 64;
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+const RFC_3339 = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 const TIMED_STATES: readonly RecordState[] = ['Cooling', 'Quarantined'];
 
 /** Reads the spec of an IPRecord. Fields it does not know are left out: a newer version may have written them. */

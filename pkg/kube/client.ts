@@ -131,13 +131,15 @@ export class KubeClient implements Disposable {
     return this.#object({ ...options, ...about(resource, at), method: 'PATCH', path, contentType, body: patch });
   }
 
-  /** An object with finalizers is only marked. */
-  async delete(resource: Resource, seen: Seen, options: CallOptions = {}): Promise<Outcome<null>> {
+  /** Null: it is gone. An object with finalizers is only marked, and comes back as it is now. */
+  async delete(resource: Resource, seen: Seen, options: CallOptions = {}): Promise<Outcome<KubeObject | null>> {
     const { uid, resourceVersion } = seen;
     const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid, resourceVersion } };
     const path = objectPath(resource, seen);
     const outcome = await this.#caller.call({ ...options, ...about(resource, seen), method: 'DELETE', path, body });
-    return outcome.ok ? { ok: true, object: null } : outcome;
+    if (!outcome.ok) return outcome;
+    const left = readObject(outcome.object);
+    return { ok: true, object: (left?.metadata.finalizers ?? []).length > 0 ? left : null };
   }
 
   /** One watch connection, from its 200 on. `timeoutSeconds`: when the server ends it. */

@@ -1,5 +1,6 @@
 import type { CallOptions } from './caller.ts';
 import type { KubeClient, Seen } from './client.ts';
+import type { KubeObject } from './kube-object.ts';
 import type { Outcome } from './outcome.ts';
 import type { Resource } from './resource.ts';
 import { type Definite, type DefiniteOptions, untilDefinite, type Verdict } from './until-definite.ts';
@@ -8,15 +9,15 @@ const GONE: Outcome<null> = { ok: true, object: null };
 
 /**
  * Deletes exactly the object that was seen. After an unanswered try its absence counts as done, whoever did it: the
- * uid never comes back.
+ * uid never comes back. An object that is only marked, and still there because of its finalizers, comes back.
  */
 export function deleteDefinite(
   client: KubeClient,
   resource: Resource,
   seen: Seen,
   options: DefiniteOptions,
-): Promise<Definite<null>> {
-  const attempt = async (call: CallOptions, mayHaveLanded: boolean): Promise<Verdict<null>> => {
+): Promise<Definite<KubeObject | null>> {
+  const attempt = async (call: CallOptions, mayHaveLanded: boolean): Promise<Verdict<KubeObject | null>> => {
     const outcome = await client.delete(resource, seen, call);
     if (outcome.ok || !mayHaveLanded) return { outcome, isFinal: false };
     if (outcome.because === 'NotFound') return { outcome: GONE, isFinal: true };
@@ -25,8 +26,8 @@ export function deleteDefinite(
     if (!found.ok)
       return found.because === 'NotFound' ? { outcome: GONE, isFinal: true } : { outcome: found, isFinal: false };
     const { uid, deletionTimestamp } = found.object.metadata;
-    const isDone = uid !== seen.uid || deletionTimestamp !== undefined;
-    return { outcome: isDone ? GONE : outcome, isFinal: true };
+    if (uid !== seen.uid) return { outcome: GONE, isFinal: true };
+    return { outcome: deletionTimestamp === undefined ? outcome : found, isFinal: true };
   };
   return untilDefinite(client.timing, options, { attempt, canLandLate: false });
 }

@@ -10,18 +10,25 @@ interface Waiting {
   readonly watch: PoolWatch;
 }
 
+/** Where a pool was read, and what had come back of it, as far as we were told, when that read began. */
+interface LastRead {
+  readonly resourceVersion: string;
+  readonly freedBefore: number;
+}
+
 /**
  * Who waits for an address of which pool; all who wait for one share one watch. It starts where the pool was last read:
  * from "now" on it would miss what came back since, and to have everybody look once more, just in case, would make the
- * waiters of a full pool read it in circles.
+ * waiters of a full pool read it in circles. Reads may cross: the one that ended last is what a new waiter is taken to know,
+ * and it knows nothing of what came back after it began.
  */
 export class KubernetesFreed implements AsyncDisposable {
   readonly #client: KubeClient;
   readonly #onTrouble: OnWatchTrouble;
   readonly #waiting = new Map<string, Waiting>();
-  readonly #readAt = new Map<string, string>();
-  /** Pools of which something came back after the last read of them began. */
-  readonly #movedOn = new Set<string>();
+  readonly #lastReads = new Map<string, LastRead>();
+  /** How often something came back, by pool. */
+  readonly #freed = new Map<string, number>();
   #lastVersion: string | null = null;
 
   constructor(client: KubeClient, onTrouble: OnWatchTrouble) {
@@ -31,15 +38,10 @@ export class KubernetesFreed implements AsyncDisposable {
 
   /** Reads a pool, and remembers where it was read. */
   async read(pool: string, readTable: () => Promise<ObjectTable>): Promise<ObjectTable> {
-    const hadMovedOn = this.#movedOn.delete(pool);
-    try {
-      const table = await readTable();
-      this.#readAt.set(pool, table.resourceVersion);
-      return table;
-    } catch (thrown) {
-      if (hadMovedOn) this.#movedOn.add(pool);
-      throw thrown;
-    }
+    const freedBefore = this.#freedOf(pool);
+    const table = await readTable();
+    this.#lastReads.set(pool, { resourceVersion: table.resourceVersion, freedBefore });
+    return table;
   }
 
   /** The resourceVersion of a write that was just done: where to start in a pool that was never read. */
@@ -51,7 +53,8 @@ export class KubernetesFreed implements AsyncDisposable {
     const call = () => wake();
     const waiting = this.#waiting.get(pool) ?? this.#startWatch(pool);
     waiting.wakes.add(call);
-    if (this.#movedOn.has(pool)) later(waiting.wakes, call);
+    const known = this.#lastReads.get(pool);
+    if (known !== undefined && known.freedBefore !== this.#freedOf(pool)) later(waiting.wakes, call);
     return { [Symbol.dispose]: () => this.#leave(pool, waiting, call) };
   }
 
@@ -66,9 +69,9 @@ export class KubernetesFreed implements AsyncDisposable {
     const wakes = new Set<() => void>();
     const watch = new PoolWatch(this.#client, {
       pool,
-      from: this.#readAt.get(pool) ?? this.#lastVersion,
+      from: this.#lastReads.get(pool)?.resourceVersion ?? this.#lastVersion,
       onFreed: () => {
-        if (this.#readAt.has(pool)) this.#movedOn.add(pool);
+        this.#freed.set(pool, this.#freedOf(pool) + 1);
         for (const wake of wakes) later(wakes, wake);
       },
       onTrouble: (failure) => this.#onTrouble(pool, failure),
@@ -76,6 +79,10 @@ export class KubernetesFreed implements AsyncDisposable {
     const waiting = { wakes, watch };
     this.#waiting.set(pool, waiting);
     return waiting;
+  }
+
+  #freedOf(pool: string): number {
+    return this.#freed.get(pool) ?? 0;
   }
 
   #leave(pool: string, { wakes, watch }: Waiting, call: () => void): void {

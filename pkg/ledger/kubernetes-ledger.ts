@@ -4,7 +4,7 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
 import type { DefiniteOptions } from '#pkg/kube/until-definite.ts';
 import { KubernetesFreed, type OnWatchTrouble } from './kubernetes-freed.ts';
-import { listRecords } from './kubernetes-list.ts';
+import { listRecords, type OnUnreadable } from './kubernetes-list.ts';
 import { RecordReader } from './kubernetes-reader.ts';
 import { takenIn } from './kubernetes-table.ts';
 import { createRecord, releaseRecord, updateRecord } from './kubernetes-write.ts';
@@ -26,6 +26,8 @@ export interface KubernetesLedgerOptions {
   readonly attemptTimeoutMs?: number;
   /** What keeps a pool's watch from standing; it is tried again without end while somebody waits. */
   readonly onWatchTrouble?: OnWatchTrouble;
+  /** A list goes on without such a record, and tells of it each time. */
+  readonly onUnreadable?: OnUnreadable;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -42,6 +44,7 @@ class KubernetesLedger implements Ledger {
   readonly #attemptTimeoutMs: number;
   readonly #reader: RecordReader;
   readonly #freed: KubernetesFreed;
+  readonly #onUnreadable: OnUnreadable;
   #isClosed = false;
 
   constructor(client: KubeClient, options: KubernetesLedgerOptions) {
@@ -49,6 +52,7 @@ class KubernetesLedger implements Ledger {
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     this.#attemptTimeoutMs = options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS;
     this.#reader = new RecordReader(client, { timeoutMs: this.#timeoutMs, attemptTimeoutMs: this.#attemptTimeoutMs });
+    this.#onUnreadable = options.onUnreadable ?? (() => {});
     this.#freed = new KubernetesFreed(client, options.onWatchTrouble ?? (() => {}));
   }
 
@@ -90,7 +94,7 @@ class KubernetesLedger implements Ledger {
 
   async list(query: RecordQuery): Promise<IpRecord[]> {
     this.#open();
-    return listRecords(this.#reader, query);
+    return listRecords(this.#reader, query, this.#onUnreadable);
   }
 
   async takenOf(pool: string): Promise<TakenAddress[]> {

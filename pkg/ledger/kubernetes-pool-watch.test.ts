@@ -40,6 +40,49 @@ describe('watchFreed', () => {
     expect(server.requests.length).toBeLessThan(20);
   });
 
+  test('wakes who read before an address came back, though others have read since', async () => {
+    const table = (resourceVersion: string, names: readonly string[]) => ({
+      kind: 'Table',
+      metadata: { resourceVersion },
+      columnDefinitions: ['Name', 'POOL', 'STATE'].map((name) => ({ name })),
+      rows: names.map((name) => ({ cells: [name, 'pool-a', 'Allocated'] })),
+    });
+    const [reads, watches]: [ScriptedRequest[], ScriptedRequest[]] = [[], []];
+    await using made = await openScriptedLedger((request) => {
+      if (!isWatch(request)) return void reads.push(request);
+      request.stream.respond({ ':status': 200 });
+      watches.push(request);
+    });
+    const { ledger } = made;
+    const startRead = async () => {
+      const count = reads.length;
+      const read = ledger.takenOf('pool-a');
+      await vi.waitFor(() => expect(reads).toHaveLength(count + 1));
+      return { read, answer: (body: unknown) => reads[count]?.answer(200, body) };
+    };
+    const first = await startRead();
+    first.answer(table('10', ['10.0.0.1']));
+    await first.read;
+    const wake = vi.fn();
+    using _watch = ledger.watchFreed('pool-a', wake);
+    await vi.waitFor(() => expect(watches).toHaveLength(1));
+
+    const slow = await startRead();
+    const object = { ...OBJECT, metadata: { ...OBJECT.metadata, resourceVersion: '11' } };
+    watches[0]?.stream.write(`${JSON.stringify({ type: 'DELETED', object })}\n`);
+    await vi.waitFor(() => expect(wake).toHaveBeenCalledTimes(1));
+    const quick = await startRead();
+    quick.answer(table('12', []));
+    await quick.read;
+    const [afterQuick, afterSlow] = [vi.fn(), vi.fn()];
+    using _quick = ledger.watchFreed('pool-a', afterQuick);
+    slow.answer(table('10', ['10.0.0.1']));
+    await slow.read;
+    using _slow = ledger.watchFreed('pool-a', afterSlow);
+    await vi.waitFor(() => expect(afterSlow).toHaveBeenCalledTimes(1));
+    expect(afterQuick).not.toHaveBeenCalled();
+  });
+
   test('tells no one who was disposed, and the others all the same', async () => {
     const streams: ScriptedRequest['stream'][] = [];
     await using made = await openScriptedLedger((request) => {

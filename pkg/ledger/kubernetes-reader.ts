@@ -1,17 +1,16 @@
-import { holderKey } from '#pkg/crd/holder-key.ts';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { recordFamily } from '#pkg/crd/record-family.ts';
 import { holderLabel, RECORD_LABELS, toLabelValue } from '#pkg/crd/record-labels.ts';
 import { parseRecordName } from '#pkg/crd/record-name.ts';
 import { Backoff } from '#pkg/kube/backoff.ts';
 import type { CallOptions } from '#pkg/kube/caller.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
+import type { KubeObject } from '#pkg/kube/kube-object.ts';
 import type { ListQuery } from '#pkg/kube/list-query.ts';
 import type { ObjectTable } from '#pkg/kube/object-table.ts';
 import { FAILURES, type Outcome } from '#pkg/kube/outcome.ts';
 import { sleep } from '#pkg/kube/timing.ts';
 import { toLedgerError } from './kubernetes-failure.ts';
-import { IP_RECORDS, toRecord } from './kubernetes-record.ts';
+import { IP_RECORDS, isTerminating, mayBeOfHolder, mayBeOfNode, toRecord } from './kubernetes-record.ts';
 
 const PAUSE = { firstMs: 50, mostMs: 1_000 };
 
@@ -20,7 +19,10 @@ export interface ReadLimits {
   readonly attemptTimeoutMs: number;
 }
 
-/** Consistent reads, repeated while the API server is away. A label only finds: the spec of what comes back decides. */
+/**
+ * Consistent reads, repeated while the API server is away. A label only finds: the spec of what comes back decides, and it
+ * is asked before the rest of it is read, so that nobody's unreadable record stands in the way of others.
+ */
 export class RecordReader {
   readonly #client: KubeClient;
   readonly #limits: ReadLimits;
@@ -30,24 +32,34 @@ export class RecordReader {
     this.#limits = limits;
   }
 
-  /** Null only where the API server names this very record as missing, or no record can have the name. */
+  /** Null where the API server names this very record as missing, where it is being deleted, or no record can have the name. */
   async get(name: string): Promise<IpRecord | null> {
+    const object = await this.getObject(name);
+    return object === null ? null : toRecord(object);
+  }
+
+  /** Like `get`, for who can go on without a record that cannot be read. */
+  async getObject(name: string): Promise<KubeObject | null> {
     if (parseRecordName(name) === null) return null;
     const found = await this.#ask((options) => this.#client.get(IP_RECORDS, { name }, options));
-    if (found.ok) return toRecord(found.object);
+    if (found.ok) return isTerminating(found.object) ? null : found.object;
     if (found.because === 'NotFound') return null;
     throw toLedgerError(`read the record ${name}`, found);
   }
 
   async byHolder(key: string): Promise<IpRecord[]> {
-    const records = await this.#find(`${RECORD_LABELS.holder}=${holderLabel(key)}`);
-    return records.filter((record) => holderKey(record.spec.holder, recordFamily(record)) === key);
+    const objects = await this.#find(`${RECORD_LABELS.holder}=${holderLabel(key)}`);
+    return objects.filter((object) => mayBeOfHolder(object, key)).map(toRecord);
   }
 
   async byNode(node: string): Promise<IpRecord[]> {
+    return (await this.objectsOfNode(node)).map(toRecord);
+  }
+
+  async objectsOfNode(node: string): Promise<KubeObject[]> {
     const label = RECORD_LABELS.node;
-    const records = await this.#find(node === '' ? `!${label}` : `${label}=${toLabelValue(node)}`);
-    return records.filter(({ spec }) => spec.holder.node === node);
+    const objects = await this.#find(node === '' ? `!${label}` : `${label}=${toLabelValue(node)}`);
+    return objects.filter((object) => mayBeOfNode(object, node));
   }
 
   /** Names and columns of a pool's records, or of all, in one request. */
@@ -58,10 +70,10 @@ export class RecordReader {
     throw toLedgerError(pool === undefined ? 'list the records' : `list the records of pool ${pool}`, listed);
   }
 
-  async #find(labelSelector: string): Promise<IpRecord[]> {
+  async #find(labelSelector: string): Promise<KubeObject[]> {
     const listed = await this.#ask((options) => this.#client.list(IP_RECORDS, { labelSelector }, options));
     if (!listed.ok) throw toLedgerError(`list the records with ${labelSelector}`, listed);
-    return listed.object.items.map(toRecord);
+    return listed.object.items.filter((object) => !isTerminating(object));
   }
 
   async #ask<T>(read: (options: CallOptions) => Promise<Outcome<T>>): Promise<Outcome<T>> {

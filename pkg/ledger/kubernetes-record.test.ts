@@ -33,7 +33,7 @@ describe('an answer is not believed', () => {
     await using made = await openLedgerOn({ GET: [[200, { metadata: { resourceVersion: '1' }, items: [lie] }]] });
     const { ledger } = made;
     await expectFailure(ledger.byNode('worker-1'), 'io-failure');
-    await expectFailure(ledger.byHolder('k'), 'io-failure');
+    await expectFailure(ledger.byHolder('Pod/prod/web-0/eth0/4'), 'io-failure');
   });
 
   test.each(lies)('to a write, after which the name is abandoned: $name', async ({ lie }) => {

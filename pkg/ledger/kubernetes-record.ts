@@ -4,7 +4,7 @@ import { recordLabels } from '#pkg/crd/record-labels.ts';
 import { recordName } from '#pkg/crd/record-name.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
-import type { KubeObject, NewObject, SeenObject } from '#pkg/kube/kube-object.ts';
+import { isMap, type KubeObject, type NewObject, type SeenObject } from '#pkg/kube/kube-object.ts';
 import type { Resource } from '#pkg/kube/resource.ts';
 
 export const IP_RECORDS: Resource = {
@@ -32,13 +32,32 @@ export function toRecord({ metadata, spec: value }: KubeObject): IpRecord {
   return { name, uid, resourceVersion, createdAt: creationTimestamp, spec };
 }
 
-/** Null where nobody may act on what cannot be read. */
+/**
+ * Marked as deleted and still there, because of a finalizer. Its address is not free, and nobody holds it either: the next
+ * write that drops the finalizer makes it vanish, whatever else it says.
+ */
+export function isTerminating({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+/** Null where nobody may act on it: it cannot be read, or it is on its way out. */
 export function tryRecord(object: KubeObject): IpRecord | null {
   try {
-    return toRecord(object);
+    return isTerminating(object) ? null : toRecord(object);
   } catch {
     return null;
   }
+}
+
+/** Whether it says so itself, of an object that perhaps cannot be read; one that says nothing might be anybody's. */
+export function mayBeOfHolder({ spec }: KubeObject, key: string): boolean {
+  if (!isMap(spec) || !isMap(spec['holder'])) return true;
+  const { kind, namespace, name, interface: nic } = spec['holder'];
+  return [kind, namespace, name, nic, String(spec['address']).includes(':') ? 6 : 4].join('/') === key;
+}
+
+export function mayBeOfNode({ spec }: KubeObject, node: string): boolean {
+  return !isMap(spec) || !isMap(spec['holder']) || spec['holder']['node'] === node;
 }
 
 function nameOf(spec: RecordSpec): string {

@@ -2,7 +2,7 @@ import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
 import { KubeClient } from '#pkg/kube/client.ts';
 import type { KubeObject } from '#pkg/kube/kube-object.ts';
 import { type Script, ScriptedServer } from '#pkg/kube/scripted-server.ts';
-import { openKubernetesLedger } from './kubernetes-ledger.ts';
+import { type KubernetesLedgerOptions, openKubernetesLedger } from './kubernetes-ledger.ts';
 import { toNewObject } from './kubernetes-record.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -14,10 +14,13 @@ export interface ScriptedLedger extends AsyncDisposable {
 type Reply = readonly [status: number, body: unknown];
 
 /** For tests: a ledger whose API server answers by script, and lies if it is told to. */
-export async function openScriptedLedger(script: Script): Promise<ScriptedLedger> {
+export async function openScriptedLedger(
+  script: Script,
+  options: KubernetesLedgerOptions = {},
+): Promise<ScriptedLedger> {
   const server = await ScriptedServer.start(script);
   const client = new KubeClient(async () => server.access(), { userAgent: 'test' });
-  const ledger = openKubernetesLedger(client, { timeoutMs: 1_500, attemptTimeoutMs: 500 });
+  const ledger = openKubernetesLedger(client, { timeoutMs: 1_500, attemptTimeoutMs: 500, ...options });
   return {
     ledger,
     server,

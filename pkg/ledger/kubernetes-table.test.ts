@@ -22,8 +22,8 @@ describe('a table', () => {
     await using made = await openLedgerOn({ GET: [[200, table(rows, ['STATE', 'ADDRESS', 'Name', 'POOL'])]] });
     const { ledger } = made;
     expect(await ledger.takenOf('p')).toEqual([
-      { value: (0xfd00n << 112n) | 0xan, state: 'Suspect' },
-      { value: 0x0a000001n, state: 'Allocated' },
+      { value: (0xfd00n << 112n) | 0xan, family: 6, domain: 'default', state: 'Suspect' },
+      { value: 0x0a000001n, family: 4, domain: 'blue', state: 'Allocated' },
     ]);
   });
 

@@ -15,11 +15,11 @@ export function namesIn(table: ObjectTable, pool: string | undefined): string[] 
 export function takenIn(table: ObjectTable, pool: string): TakenAddress[] {
   return rowsOf(table, pool).map(({ name, state: text }) => {
     const state = RECORD_STATES.find((known) => known === text);
-    const value = parseRecordName(name)?.address.value;
-    if (state === undefined || value === undefined) {
+    const named = parseRecordName(name);
+    if (state === undefined || named === null) {
       throw new IpamError('io-failure', `the record ${quote(name)} has a name or a state that cannot be read`);
     }
-    return { value, state };
+    return { ...named.address, domain: named.domain, state };
   });
 }
 

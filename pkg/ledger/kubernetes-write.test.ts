@@ -4,7 +4,7 @@ import { statusBody } from '#pkg/kube/scripted-server.ts';
 import { amended, expectFailure } from '#test/contract/ledger-resource.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
 import { abandonedName } from './kubernetes-failure.ts';
-import { openLedgerOn, storedAs } from './kubernetes-scripted.ts';
+import { openLedgerOn, openScriptedLedger, storedAs } from './kubernetes-scripted.ts';
 
 const SPEC = specOf('10.0.0.1');
 const { object: OBJECT, record: RECORD } = storedAs(SPEC);
@@ -50,7 +50,17 @@ describe('a create', () => {
       GET: [[200, object]],
     });
     const { ledger } = made;
-    expect(await ledger.create(SPEC)).toEqual({ taken: isOurs, record: { ...RECORD, spec: found } });
+    expect(await ledger.create(SPEC)).toEqual({
+      taken: isOurs,
+      record: { ...RECORD, spec: found },
+      mayStillLand: true,
+    });
+  });
+
+  test('whose first try was refused or answered leaves no doubt behind', async () => {
+    const busy = [429, statusBody(429, 'TooManyRequests')] as const;
+    await using made = await openLedgerOn({ POST: [busy, [201, OBJECT]] });
+    expect(await made.ledger.create(SPEC)).toEqual({ taken: true, record: RECORD });
   });
 
   test('of a holder without a uid is ours only as a whole', async () => {
@@ -119,6 +129,60 @@ describe('a create', () => {
     const error = await expectFailure(ledger.create(SPEC, { deadlineMs: performance.now() }), 'agent-unavailable');
     expect(abandonedName(error)).toBeNull();
     expect(server.requests).toEqual([]);
+  });
+});
+
+describe('a record that is marked as deleted', () => {
+  const deletionTimestamp = '2026-11-16T10:00:00Z';
+  const marked = (spec = SPEC) => ({
+    ...OBJECT,
+    metadata: { ...OBJECT.metadata, deletionTimestamp, finalizers: ['example.org/stay'] },
+    spec,
+  });
+  const next = heldBy(SPEC, { attach: 2 });
+
+  test('was not taken by the create that finds it', async () => {
+    await using made = await openLedgerOn({
+      POST: [
+        [500, 'lost'],
+        [409, TAKEN],
+      ],
+      GET: [[200, marked()]],
+    });
+    expect(await made.ledger.create(SPEC)).toMatchObject({ taken: false, record: null });
+  });
+
+  test('is gone for an update, though the API server accepts it: it drops the finalizer', async () => {
+    await using made = await openLedgerOn({ PUT: [[200, marked(next)]] });
+    expect(await made.ledger.amend(RECORD, next)).toEqual({ done: false, because: 'gone' });
+  });
+
+  test('is gone for an update that went unanswered', async () => {
+    await using made = await openLedgerOn({
+      PUT: [
+        [500, 'lost'],
+        [409, statusBody(409, 'Conflict')],
+      ],
+      GET: [[200, marked(next)]],
+    });
+    expect(await made.ledger.amend(RECORD, next)).toEqual({ done: false, because: 'gone' });
+  });
+
+  test('is not released yet', async () => {
+    await using made = await openLedgerOn({ DELETE: [[200, marked()]] });
+    expect(await made.ledger.release(RECORD)).toEqual({ done: false, because: 'changed' });
+  });
+
+  test('is returned by no read', async () => {
+    const items = [marked(), storedAs(specOf('10.0.0.2')).object];
+    await using made = await openScriptedLedger(({ path, answer }) => {
+      if (path.endsWith('/iprecords')) answer(200, { metadata: { resourceVersion: '9' }, items });
+      else answer(200, marked());
+    });
+    const { ledger } = made;
+    expect(await ledger.get('10.0.0.1')).toBeNull();
+    expect((await ledger.byNode('worker-1')).map(({ name }) => name)).toEqual(['10.0.0.2']);
+    expect((await ledger.byHolder('Pod/prod/web-0/eth0/4')).map(({ name }) => name)).toEqual(['10.0.0.2']);
   });
 });
 

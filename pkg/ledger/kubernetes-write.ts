@@ -9,7 +9,7 @@ import type { KubeObject } from '#pkg/kube/kube-object.ts';
 import type { Outcome } from '#pkg/kube/outcome.ts';
 import type { DefiniteOptions } from '#pkg/kube/until-definite.ts';
 import { abandonedWrite, toWriteError } from './kubernetes-failure.ts';
-import { IP_RECORDS, toNewObject, toRecord, toSeenObject, tryRecord } from './kubernetes-record.ts';
+import { IP_RECORDS, isTerminating, toNewObject, toRecord, toSeenObject, tryRecord } from './kubernetes-record.ts';
 import type { CreateOutcome, Refusal, ReleaseOutcome, UpdateOutcome } from './ledger.ts';
 
 /** Rules 1 and 5: the POST decides; one that went unanswered is repeated on the same name. */
@@ -22,10 +22,11 @@ export async function createRecord(
   const { name } = object.metadata;
   const isOurs = (found: KubeObject) => isHeldFor(tryRecord(found), spec);
   const outcome = await createDefinite(client, IP_RECORDS, object, { ...options, isOurs });
-  if (outcome.ok) return { taken: true, record: toWritten('create', name, outcome.object) };
+  const doubt = outcome.mayStillLand ? ({ mayStillLand: true } as const) : {};
+  if (outcome.ok) return { taken: true, record: toWritten('create', name, outcome.object), ...doubt };
   if (outcome.because !== 'AlreadyExists') throw toWriteError('create', name, outcome);
   const found = await look(client, name, options);
-  return { taken: false, record: found.ok ? tryRecord(found.object) : null };
+  return { taken: false, record: found.ok ? tryRecord(found.object) : null, ...doubt };
 }
 
 /** The uid is a precondition like the resourceVersion. */
@@ -41,6 +42,7 @@ export async function updateRecord(
     return record?.uid === seen.uid && isDeepStrictEqual(record.spec, spec);
   };
   const outcome = await updateDefinite(client, IP_RECORDS, toSeenObject(seen, spec), { ...options, isOurs });
+  if (outcome.ok && isTerminating(outcome.object)) return { done: false, because: 'gone' };
   if (outcome.ok) return { done: true, record: toWritten('change', name, outcome.object) };
   if (outcome.because === 'NotFound') return { done: false, because: 'gone' };
   if (outcome.because !== 'Conflict') throw toWriteError('change', name, outcome);
@@ -53,7 +55,7 @@ export async function releaseRecord(
   options: DefiniteOptions,
 ): Promise<ReleaseOutcome> {
   const outcome = await deleteDefinite(client, IP_RECORDS, { name, uid, resourceVersion }, options);
-  if (outcome.ok) return { done: true };
+  if (outcome.ok) return outcome.object === null ? { done: true } : { done: false, because: 'changed' };
   if (outcome.because === 'NotFound') return { done: false, because: 'gone' };
   if (outcome.because === 'Conflict') return { done: false, because: 'changed' };
   throw toWriteError('release', name, outcome);
@@ -75,10 +77,11 @@ function isHeldFor(found: IpRecord | null, spec: RecordSpec): boolean {
   );
 }
 
-/** Older API servers call it a conflict too when the uid of an update is gone: only a look tells the two apart. */
+/** Older API servers call it a conflict too when the uid of an update is gone, and to be marked is a change: a look tells. */
 async function refusalOf(client: KubeClient, name: string, options: DefiniteOptions): Promise<Refusal> {
   const found = await look(client, name, options);
-  return !found.ok && found.because === 'NotFound' ? 'gone' : 'changed';
+  if (found.ok) return isTerminating(found.object) ? 'gone' : 'changed';
+  return found.because === 'NotFound' ? 'gone' : 'changed';
 }
 
 /** One read in the time that is left. The write has been answered already, so nothing depends on it. */

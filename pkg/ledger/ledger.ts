@@ -1,9 +1,14 @@
 import type { IpRecord, RecordSpec, RecordState } from '#pkg/crd/ip-record.ts';
+import type { Family } from '#pkg/ip/address.ts';
 
-/** `record` of a lost create is who holds the address now, where the ledger could tell. */
+/**
+ * `record` of a lost create is who holds the address now, where the ledger could tell. `mayStillLand`: a try of this very
+ * create was never answered, and may yet make the record once the address is free again, or was released by us. Whoever
+ * takes another name, or gives this one back, first writes down that this one was abandoned (rule 5).
+ */
 export type CreateOutcome =
-  | { readonly taken: true; readonly record: IpRecord }
-  | { readonly taken: false; readonly record: IpRecord | null };
+  | { readonly taken: true; readonly record: IpRecord; readonly mayStillLand?: true }
+  | { readonly taken: false; readonly record: IpRecord | null; readonly mayStillLand?: true };
 
 /** `gone`: no such record any more. `changed`: it is not the one that was seen. Neither is ever repeated with a fresh version. */
 export type Refusal = 'gone' | 'changed';
@@ -12,8 +17,11 @@ export type UpdateOutcome =
   | { readonly done: false; readonly because: Refusal };
 export type ReleaseOutcome = { readonly done: true } | { readonly done: false; readonly because: Refusal };
 
+/** A number is an address only with its family and its domain. */
 export interface TakenAddress {
   readonly value: bigint;
+  readonly family: Family;
+  readonly domain: string;
   readonly state: RecordState;
 }
 
@@ -44,14 +52,15 @@ export interface Ledger {
   takeOver(seen: IpRecord, next: RecordSpec, limits?: WriteLimits): Promise<UpdateOutcome>;
   /** A change of one's own record, conditional on what was seen. Address and domain never change; throws `internal` otherwise. */
   amend(seen: IpRecord, next: RecordSpec, limits?: WriteLimits): Promise<UpdateOutcome>;
-  /** Rule 2: deletes exactly the record that was seen, by uid and resourceVersion. */
+  /** Rule 2: deletes exactly the record that was seen, by uid and resourceVersion. One that others keep in place is `changed`. */
   release(seen: IpRecord, limits?: WriteLimits): Promise<ReleaseOutcome>;
+  /** Null: nobody holds it. A record that is marked as deleted is held by nobody, and no read but `takenOf` tells of it. */
   get(name: string): Promise<IpRecord | null>;
   /** All records of one stable holder key (`holderKey`). */
   byHolder(key: string): Promise<IpRecord[]>;
   byNode(node: string): Promise<IpRecord[]>;
   list(query: RecordQuery): Promise<IpRecord[]>;
-  /** What a pool's view is made of. */
+  /** What a pool's view is made of: all records that name the pool, be it right or wrong. */
   takenOf(pool: string): Promise<TakenAddress[]>;
   /** Calls `wake` some time after an address of the pool came back, perhaps more often; dispose to stop. */
   watchFreed(pool: string, wake: () => void): Disposable;

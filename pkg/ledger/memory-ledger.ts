@@ -57,7 +57,8 @@ class MemoryStore implements RecordStore {
 
   takenOf(pool: string): TakenAddress[] {
     return this.#where(({ spec }) => spec.pool.name === pool).map(({ spec }) => ({
-      value: parseAddress(spec.address).value,
+      ...parseAddress(spec.address),
+      domain: spec.domain,
       state: spec.state,
     }));
   }

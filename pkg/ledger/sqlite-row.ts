@@ -2,6 +2,7 @@ import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import { decodeRecordSpec } from '#pkg/crd/decode-record.ts';
 import { holderKey } from '#pkg/crd/holder-key.ts';
 import { type IpRecord, RECORD_STATES } from '#pkg/crd/ip-record.ts';
+import { parseRecordName } from '#pkg/crd/record-name.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import type { TakenAddress } from './ledger.ts';
@@ -44,8 +45,10 @@ export function toRecord(row: Row): IpRecord {
 
 export function toTakenAddress(row: Row): TakenAddress {
   const state = RECORD_STATES.find((known) => known === row['state']);
-  if (state === undefined || !(row['address'] instanceof Uint8Array)) {
+  const named = parseRecordName(String(row['name']));
+  if (state === undefined || named === null || !(row['address'] instanceof Uint8Array)) {
     throw new IpamError('io-failure', `the record ${row['name']} has a state or an address that cannot be read`);
   }
-  return { value: BigInt(`0x${Buffer.from(row['address']).toString('hex')}`), state };
+  const value = BigInt(`0x${Buffer.from(row['address']).toString('hex')}`);
+  return { value, family: named.address.family, domain: named.domain, state };
 }

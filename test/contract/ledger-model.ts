@@ -36,7 +36,8 @@ export class LedgerModel {
 
   takenOf(pool: string): TakenAddress[] {
     return this.where(({ spec }) => spec.pool.name === pool).map(({ spec }) => ({
-      value: parseAddress(spec.address).value,
+      ...parseAddress(spec.address),
+      domain: spec.domain,
       state: spec.state,
     }));
   }

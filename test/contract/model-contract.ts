@@ -167,5 +167,6 @@ function sorted(records: IpRecord[]): IpRecord[] {
 }
 
 function byValue(taken: TakenAddress[]): TakenAddress[] {
-  return taken.toSorted((a, b) => Number(a.value - b.value) || (a.state < b.state ? -1 : 1));
+  const key = ({ value, family, domain }: TakenAddress) => `${family} ${value} ${domain}`;
+  return taken.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
 }

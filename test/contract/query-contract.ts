@@ -38,7 +38,9 @@ export function describeQueries(makeLedger: MakeLedger): void {
       expect(await resource.ledger.byNode('worker-1')).toEqual([]);
       expect(await resource.ledger.byNode('worker-2')).toHaveLength(1);
       expect(await resource.ledger.takenOf('pool-a')).toEqual([]);
-      expect(await resource.ledger.takenOf('pool-b')).toEqual([{ value: 0x0a000001n, state: 'Allocated' }]);
+      expect(await resource.ledger.takenOf('pool-b')).toEqual([
+        { value: 0x0a000001n, family: 4, domain: 'default', state: 'Allocated' },
+      ]);
     });
 
     test('the largest and the smallest numbers are told exactly', async () => {
@@ -48,6 +50,16 @@ export function describeQueries(makeLedger: MakeLedger): void {
       }
       const values = (await resource.ledger.takenOf('pool-a')).map(({ value }) => value);
       expect(new Set(values)).toEqual(new Set([1n, (1n << 128n) - 1n, 1n << 127n]));
+    });
+
+    test('one number in two domains or families is two addresses', async () => {
+      await using resource = await makeLedger();
+      await taken(resource.ledger, specOf('10.0.0.7', { domain: 'blue' }));
+      await taken(resource.ledger, specOf('::a00:7'));
+      const found = await resource.ledger.takenOf('pool-a');
+      expect(found).toHaveLength(2);
+      expect(found).toContainEqual({ value: 0x0a000007n, family: 4, domain: 'blue', state: 'Allocated' });
+      expect(found).toContainEqual({ value: 0x0a000007n, family: 6, domain: 'default', state: 'Allocated' });
     });
 
     test('a list comes in pages, in the order of names, with every record once', async () => {

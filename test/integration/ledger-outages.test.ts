@@ -47,7 +47,7 @@ describe('a paused API server', () => {
       second.resume();
       await vi.waitUntil(async () => (await onlooker.get(name)) !== null, 10_000);
       proxy.release();
-      expect(await creating).toEqual({ taken: true, record: await onlooker.get(name) });
+      expect(await creating).toEqual({ taken: true, record: await onlooker.get(name), mayStillLand: true });
       expect(await all()).toHaveLength(round);
     }
   });

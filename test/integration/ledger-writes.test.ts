@@ -103,7 +103,7 @@ describe('an answer that is lost after the write was done', () => {
 
   test('a create is taken, with the record that is there', async () => {
     const outcome = await losingTheAnswer((cutOff) => cutOff.create(SPEC), isThere);
-    expect(outcome).toEqual({ taken: true, record: await onlooker.get('10.0.0.1') });
+    expect(outcome).toEqual({ taken: true, record: await onlooker.get('10.0.0.1'), mayStillLand: true });
     expect(await all()).toHaveLength(1);
   });
 
@@ -118,7 +118,7 @@ describe('an answer that is lost after the write was done', () => {
         now = await taken(onlooker, heldBy(SPEC, OTHER_POD));
       },
     );
-    expect(outcome).toEqual({ taken: false, record: now });
+    expect(outcome).toEqual({ taken: false, record: now, mayStillLand: true });
   });
 
   test('a create of a Suspect record of the same pod is not taken: it must be probed', async () => {
@@ -178,7 +178,7 @@ describe('an answer that is lost after the write was done', () => {
       isThere,
       () => cluster.server.restart(),
     );
-    expect(outcome).toEqual({ taken: true, record: await onlooker.get('10.0.0.1') });
+    expect(outcome).toEqual({ taken: true, record: await onlooker.get('10.0.0.1'), mayStillLand: true });
     expect(await all()).toHaveLength(1);
   });
 });

@@ -147,6 +147,31 @@ describe('a label that disagrees with the spec is refused:', () => {
   });
 });
 
+describe('metadata of an agent is bare:', () => {
+  const REFUSED = [
+    { name: 'finalizers', metadata: { finalizers: ['example.org/stay'] }, message: 'no finalizers and no owners' },
+    {
+      name: 'owners',
+      metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' }] },
+      message: 'no finalizers and no owners',
+    },
+    { name: 'annotations', metadata: { annotations: { a: 'b' } }, message: 'no annotations' },
+  ];
+
+  test.each(REFUSED)('no $name', async ({ metadata, message }) => {
+    const created = await send(agent, 'POST', `${RECORDS}?dryRun=All`, record(specOf({}), {}, metadata));
+    expect(created).toMatchObject(refusal(message));
+    const before = await stored(specOf({}));
+    const changed = await put(record(specOf({}), {}, { ...before.metadata, ...metadata }));
+    expect(changed).toMatchObject(refusal(message));
+  });
+
+  test('no label but the four', async () => {
+    const message = 'the four labels of a record and no others';
+    expect(await tryCreate(specOf({}), { 'ipledger.io/other': 'x' })).toMatchObject(refusal(message));
+  });
+});
+
 /** A record that the admin puts there, and takes away again before the next one or after the test. */
 async function stored(spec: RecordSpec): Promise<{ metadata: object }> {
   const clear = () => send(server.adminToken, 'DELETE', `${RECORDS}/${spec.address}`);
@@ -267,6 +292,20 @@ describe('an agent deletes', () => {
       expect(await remove({ state })).toMatchObject(ok ? { status: 200 } : refusal(message));
     },
   );
+
+  test.each([
+    { how: '', ok: true },
+    { how: '&propagationPolicy=Background', ok: true },
+    { how: '&propagationPolicy=Foreground', ok: false },
+    { how: '&propagationPolicy=Orphan', ok: false },
+    { how: '&orphanDependents=true', ok: false },
+    { how: '&orphanDependents=false', ok: false },
+  ])('at once, or not at all: "$how" $ok', async ({ how, ok }) => {
+    const { address } = specOf({});
+    await stored(specOf({}));
+    const answer = await send(agent, 'DELETE', `${RECORDS}/${address}?dryRun=All${how}`);
+    expect(answer).toMatchObject(ok ? { status: 200 } : refusal('a record is deleted at once'));
+  });
 
   test.each(STATES)("never another node's record, such as one that is %s", async (state) => {
     const message = 'the record is of node worker-2, and the agent of node worker-1 cannot delete it';

@@ -4,7 +4,9 @@ import { canonicalAddress, DNS_LABEL, DNS_SUBDOMAIN, ROUTE_OF_RECORD } from './n
 import { ASCII, HOLDER } from './record-holder-schema.ts';
 import { integer, listOf, name, object, type Rule, rules, text } from './schema.ts';
 
-const RFC_3339 = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$';
+/** What the decoder reads and no more: the format `date-time` alone lets offsets of a day and longer pass. */
+const RFC_3339 =
+  '^\\d{4}-\\d\\d-\\d\\dT([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$';
 /** 39 characters of a full IPv6 address, a dot, a DNS label. */
 const LONGEST_RECORD_NAME = 39 + 1 + 63;
 
