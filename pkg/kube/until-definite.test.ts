@@ -65,11 +65,11 @@ async function run(verb: keyof typeof verbs, script: Replies, lastsMs: number) {
     { maxAnswerBytes: MOST_BYTES },
   );
   const { client, server } = made;
-  const outcome = await verbs[verb](client, { deadlineMs: client.timing.nowMs() + lastsMs, attemptTimeoutMs: 100 });
+  const outcome = await verbs[verb](client, { deadlineMs: client.timing.nowMs() + lastsMs, attemptTimeoutMs: 1_000 });
   return { outcome, sent: server.requests.map(({ method }) => method).join(' ') };
 }
 
-const PATIENT = 5_000;
+const PATIENT = 30_000;
 const OK = { ok: true };
 const no = (because: string, mayStillLand = false) => ({ ok: false, because, mayStillLand });
 

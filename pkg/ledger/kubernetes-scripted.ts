@@ -20,7 +20,7 @@ export async function openScriptedLedger(
 ): Promise<ScriptedLedger> {
   const server = await ScriptedServer.start(script);
   const client = new KubeClient(async () => server.access(), { userAgent: 'test' });
-  const ledger = openKubernetesLedger(client, { timeoutMs: 1_500, attemptTimeoutMs: 500, ...options });
+  const ledger = openKubernetesLedger(client, { timeoutMs: 4_000, attemptTimeoutMs: 1_500, ...options });
   return {
     ledger,
     server,

@@ -1,33 +1,25 @@
-import { readdirSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Prober } from '#agent/probe/prober.ts';
-import { makeLan, targetOn } from '#test/e2e/probe-lan.ts';
-import { readRssMb } from './agent-bench.ts';
+import { join } from 'node:path';
+import { runProgram } from '#test/support/run-program.ts';
 import { printTable } from './report.ts';
 
 const PROBES = 2_000;
-const AT_ONCE = 25;
+/** As the agent is launched. */
+const FLAGS = ['--max-semi-space-size=2', '--max-old-space-size=256'];
+
+export interface Growth {
+  readonly early: { readonly descriptors: number; readonly rssMb: number };
+  readonly late: { readonly descriptors: number; readonly rssMb: number };
+  readonly mostDescriptors: number;
+}
 
 export async function benchProbeGrowth(): Promise<void> {
-  await using lan = await makeLan('macvlan');
-  using prober = new Prober();
-  let mostDescriptors = 0;
-  const run = async (count: number) => {
-    for (let done = 0; done < count; done += AT_ONCE) {
-      const targets = Array.from({ length: AT_ONCE }, (_, at) =>
-        targetOn(lan, at % 2 === 0 ? `10.9.0.${at}` : `fd09::${at}`, { windowMs: 20 }),
-      );
-      await Promise.all(targets.map((target) => prober.probe(target)));
-      mostDescriptors = Math.max(mostDescriptors, countDescriptors());
-    }
-    while (countDescriptors() > before) await sleep(50);
-    globalThis.gc?.();
-    return { descriptors: countDescriptors(), rssMb: readRssMb(process) };
-  };
-  await sleep(500);
-  const before = countDescriptors();
-  const early = await run(PROBES);
-  const late = await run(PROBES);
+  const program = join(import.meta.dirname, 'probe-growth-run.ts');
+  const { code, stdout, stderr } = await runProgram(process.execPath, [...FLAGS, program, `${PROBES}`], {
+    env: { ...process.env, MALLOC_ARENA_MAX: '2' } as Record<string, string>,
+    timeoutMs: 300_000,
+  });
+  if (code !== 0) throw new Error(stderr);
+  const { early, late, mostDescriptors }: Growth = JSON.parse(stdout);
   printTable(`Growth over ${PROBES} probes, after as many to warm up`, [
     {
       what: 'descriptors',
@@ -43,8 +35,4 @@ export async function benchProbeGrowth(): Promise<void> {
       isMet: late.rssMb / early.rssMb <= 1.05,
     },
   ]);
-}
-
-function countDescriptors(): number {
-  return readdirSync('/proc/self/fd').length;
 }
