@@ -105,7 +105,9 @@ describe('a create', () => {
     expect(error.message).toContain(`cannot create the record 10.0.0.1: `);
     expect(error.message).toContain(text);
     expect(abandonedName(error)).toBeNull();
-    expect(server.requests.length).toBe(status === 401 ? 2 : 1);
+    // A 403 may pass: a server that was just started does not know its roles yet.
+    if (status === 403) expect(server.requests.length).toBeGreaterThan(1);
+    else expect(server.requests.length).toBe(status === 401 ? 2 : 1);
   });
 
   test('waits out a 429, and abandons nothing if that takes too long', async () => {
