@@ -30,7 +30,7 @@ export async function callApi(server: ApiAccess, call: ApiCall): Promise<ApiAnsw
     method: call.method ?? 'GET',
     ca,
     agent: call.agent ?? false,
-    signal: AbortSignal.timeout(call.timeoutMs ?? 10_000),
+    signal: AbortSignal.timeout(call.timeoutMs ?? 60_000),
     headers: {
       'content-type': 'application/json',
       // Node sends the body of a DELETE without a length otherwise, and the API server then ignores it.
