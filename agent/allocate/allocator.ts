@@ -17,7 +17,7 @@ import type { ReachStep } from '../steps.ts';
 import type { AddressProbe } from './address-probe.ts';
 import { toAddResponse } from './answer.ts';
 import type { FamilyTaker } from './family-taker.ts';
-import { type FamilyPlan, isCandidate, type Plan, type PlanOptions, planAllocation, surveyPools } from './plan.ts';
+import { type FamilyPlan, isCandidate, type PlanOptions, planAllocation, surveyPools } from './plan.ts';
 import type { Reattachment } from './reattachment.ts';
 
 export interface AllocatorDeps {
@@ -58,8 +58,7 @@ export class Allocator {
     const { spool, index, reattachment, reach } = this.#deps;
     const spooled = spool.find(args);
     const isReleasePending = spooled !== null;
-    const survey = this.#survey(facts);
-    const isStray = (record: IpRecord) => survey !== null && hasMoved(record, facts) && !isCandidate(survey, record);
+    const isStray = (record: IpRecord) => hasMoved(record, facts) && this.#isOutOfReach(record, facts);
     const found = await reattachment.reattach(facts.holder, isReleasePending, isStray);
     const held = await this.#probeUnanswered(found, call);
     const records = await this.#complete(args, facts, held, call, slot);
@@ -99,13 +98,10 @@ export class Allocator {
     return fine;
   }
 
-  /** Null when the request cannot be planned at all; what is held already is not judged by that. */
-  #survey({ request }: HolderFacts): Plan | null {
-    try {
-      return surveyPools(request, this.#deps.catalog.current(), this.#deps.options);
-    } catch {
-      return null;
-    }
+  /** Its pool is no candidate here. A request that cannot be planned at all judges nothing that is held already. */
+  #isOutOfReach(record: IpRecord, { request }: HolderFacts): boolean {
+    const survey = attempt(() => surveyPools(request, this.#deps.catalog.current(), this.#deps.options));
+    return !(survey instanceof IpamError) && !isCandidate(survey, record);
   }
 
   /** What is held, and an address of every other family that is wanted. */
