@@ -46,6 +46,10 @@ export class ContainerHolders implements HolderSource {
           cleanGateway: args.cleanGateway ?? false,
         },
       },
+      isSticky: false,
+      isMigrationTarget: false,
+      routes: [],
+      warnings: [],
     };
   }
 }
