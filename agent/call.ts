@@ -1,4 +1,5 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { WriteLimits } from '#pkg/ledger/ledger.ts';
 
 /** One request under way: how long its caller will wait, and whether the caller is still there. */
 export interface Call {
@@ -15,4 +16,13 @@ export function throwIfAbandoned(call: Call): void {
 
 export function timeLeftMs(call: Call, nowMs: number): number {
   return Math.max(0, call.deadlineMs - nowMs);
+}
+
+/** What is left of a call's time after its writes: to give back what it took, and to answer. */
+const ROLL_BACK_MS = 5_000;
+
+/** Until when a write for this call may go on; half of what is left where that is little. */
+export function writeLimits(call: Call): WriteLimits {
+  const totalMs = call.deadlineMs - call.arrivedAtMs;
+  return { deadlineMs: call.deadlineMs - Math.min(ROLL_BACK_MS, totalMs / 2) };
 }

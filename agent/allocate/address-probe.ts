@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
@@ -34,6 +34,9 @@ export interface AddressProbeDeps {
   readonly giveBack: GiveBack;
   readonly now: () => Date;
   readonly log: Logger;
+  /** A foreign host uses the address of this record. */
+  readonly onVerdict?: (verdict: ProbeVerdict['kind']) => void;
+  readonly onConflict?: (record: IpRecord, mac: string) => void;
 }
 
 /** Asks the network about an address whose record was just written, and draws the consequences. */
@@ -46,9 +49,9 @@ export class AddressProbe {
 
   /** Null: it may be used. A foreign host's MAC: it is quarantined now. Throws what the caller is told otherwise. */
   async findConflict(record: IpRecord, pool: Pool, call: Call): Promise<string | null> {
-    const target = this.#targetOf(record, pool);
+    const target = this.#targetOf(record.spec, pool);
     if (target === null || this.#deps.prober === null) return null;
-    const verdict = await this.#deps.prober.probe(target, call.signal);
+    const verdict = await this.#probe(target, call);
     if (verdict.kind === 'free') return null;
     if (verdict.kind === 'skipped') {
       this.#deps.log.info({ address: record.spec.address, why: verdict.why }, 'address not probed');
@@ -59,16 +62,46 @@ export class AddressProbe {
     throw toError(verdict, record, target);
   }
 
+  /** A sticky holder keeps its address, whoever else uses it: the call fails, and the record stays. */
+  async refuseConflict(record: IpRecord, pool: Pool, call: Call): Promise<void> {
+    const target = this.#targetOf(record.spec, pool);
+    if (target === null || this.#deps.prober === null) return;
+    const verdict = await this.#probe(target, call);
+    if (verdict.kind === 'free' || verdict.kind === 'skipped') return;
+    if (verdict.kind !== 'conflict') throw toError(verdict, record, target);
+    this.#deps.onConflict?.(record, verdict.mac);
+    const message = `${record.spec.address} belongs to ${record.spec.holder.namespace}/${record.spec.holder.name}, but a foreign host with MAC ${verdict.mac} uses it`;
+    throw new IpamError('sticky-address-conflict', message);
+  }
+
+  /** Whatever the switches say: true only if the network was asked and nobody answered. */
+  async isSilent(spec: RecordSpec, pool: Pool, call: Call): Promise<boolean> {
+    const target = this.#targetOf(spec, { ...pool, detectConflict: true, detectGateway: false });
+    if (target === null || this.#deps.prober === null) return false;
+    const verdict = await this.#probe(target, call);
+    return verdict.kind === 'free';
+  }
+
   /** Tells the neighbours who has the addresses now; nobody waits for it. */
   announce(records: readonly IpRecord[], pools: ReadonlyMap<string, Pool>): void {
     for (const record of records) {
       const pool = pools.get(record.spec.pool.name);
-      const target = pool === undefined ? null : this.#targetOf(record, pool);
+      const target = pool === undefined ? null : this.#targetOf(record.spec, pool);
       if (target !== null) this.#deps.prober?.announce(target);
     }
   }
 
-  #targetOf({ spec }: IpRecord, pool: Pool): ProbeTarget | null {
+  async #probe(target: ProbeTarget, call: Call): Promise<ProbeVerdict> {
+    const { prober, onVerdict } = this.#deps;
+    const verdict: ProbeVerdict =
+      prober === null
+        ? { kind: 'skipped', why: 'this process may not probe' }
+        : await prober.probe(target, call.signal);
+    onVerdict?.(verdict.kind);
+    return verdict;
+  }
+
+  #targetOf(spec: RecordSpec, pool: Pool): ProbeTarget | null {
     const { settings } = this.#deps;
     const detectConflict = pool.detectConflict ?? settings.detectConflict;
     const detectGateway = (pool.detectGateway ?? settings.detectGateway) && pool.gateway !== null;
@@ -83,6 +116,7 @@ export class AddressProbe {
     const { settings, giveBack, log } = this.#deps;
     const fields = { address: record.spec.address, mac, interface: record.spec.holder.interface };
     log.warn(fields, 'address conflict: a foreign host uses it');
+    this.#deps.onConflict?.(record, mac);
     if (settings.onConflict === 'block') {
       await giveBack.atOnce(record);
       throw new IpamError('address-conflict', `${record.spec.address} is used by a foreign host with MAC ${mac}`);

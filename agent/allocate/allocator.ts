@@ -5,9 +5,12 @@ import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { recordFamily } from '#pkg/crd/record-family.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { formatAddress } from '#pkg/ip/address.ts';
+import type { Route } from '#pkg/pool/pool.ts';
 import { type Call, throwIfAbandoned } from '../call.ts';
 import type { Gate, Slot } from '../gate.ts';
 import type { HolderFacts, HolderSource } from '../holder-source.ts';
+import type { Journal } from '../journal/journal.ts';
+import { spareAnswered } from '../journal/spare-answered.ts';
 import type { KeyedQueue } from '../keyed-queue.ts';
 import type { NodeIndex } from '../node-index.ts';
 import type { PoolCatalog } from '../pool-catalog.ts';
@@ -19,6 +22,7 @@ import { toAddResponse } from './answer.ts';
 import type { FamilyTaker } from './family-taker.ts';
 import { type FamilyPlan, isCandidate, type PlanOptions, planAllocation, surveyPools } from './plan.ts';
 import type { Reattachment } from './reattachment.ts';
+import type { StickyTakeOver } from './sticky-take-over.ts';
 
 export interface AllocatorDeps {
   readonly catalog: PoolCatalog;
@@ -28,6 +32,10 @@ export interface AllocatorDeps {
   readonly taker: FamilyTaker;
   readonly probe: AddressProbe;
   readonly spool: Spool;
+  /** Null where the ledger is in this process. */
+  readonly journal: Journal | null;
+  /** Null where no holder is sticky. */
+  readonly sticky: StickyTakeOver | null;
   readonly gate: Gate;
   readonly queue: KeyedQueue;
   readonly options: PlanOptions;
@@ -55,16 +63,18 @@ export class Allocator {
 
   async #addInTurn(args: AddArgs, facts: HolderFacts, call: Call, slot: Slot): Promise<AddResponse> {
     throwIfAbandoned(call);
-    const { spool, index, reattachment, reach } = this.#deps;
+    const { spool, journal, index, reattachment, reach } = this.#deps;
     const spooled = spool.find(args);
-    const isReleasePending = spooled !== null;
+    const isReleasePending = spooled !== null || (journal?.ofAttachment(args).length ?? 0) > 0;
     const isStray = (record: IpRecord) => hasMoved(record, facts) && this.#isOutOfReach(record, facts);
     const found = await reattachment.reattach(facts.holder, isReleasePending, isStray);
-    const held = await this.#probeUnanswered(found, call);
-    const records = await this.#complete(args, facts, held, call, slot);
-    if (isReleasePending) await this.#consumeRelease(args, spooled, records, call);
+    const held = await this.#probeUnanswered(found, facts, call);
+    const retaken = facts.isSticky ? await this.#retake(facts, held, call, slot) : [];
+    const records = await this.#complete(args, facts, [...held, ...retaken], call, slot);
+    if (journal !== null) await spareAnswered(records, journal);
+    if (spooled !== null) await this.#consumeRelease(args, spooled, records, call);
     reach('spool-consumed');
-    const others = index.ofContainer(args.containerID).filter(({ spec }) => spec.holder.interface !== args.ifName);
+    const others = index.ofHolderUid(facts.holder.uid).filter((record) => isOtherInterface(record, args));
     reach('answer-ready');
     for (const record of records) index.markAnswered(record);
     this.#deps.probe.announce(records, this.#deps.catalog.current().pools);
@@ -87,15 +97,26 @@ export class Allocator {
   }
 
   /** A record that this agent never answered with may be from a crash between its create and its probe. */
-  async #probeUnanswered(found: readonly IpRecord[], call: Call): Promise<IpRecord[]> {
+  async #probeUnanswered(found: readonly IpRecord[], facts: HolderFacts, call: Call): Promise<IpRecord[]> {
     const { catalog, index, probe } = this.#deps;
     const { pools } = catalog.current();
     const fine: IpRecord[] = [];
     for (const record of found) {
       const pool = index.isAnswered(record) ? undefined : pools.get(record.spec.pool.name);
-      if (pool === undefined || (await probe.findConflict(record, pool, call)) === null) fine.push(record);
+      if (pool !== undefined && facts.isSticky) await probe.refuseConflict(record, pool, call);
+      if (pool === undefined || facts.isSticky || (await probe.findConflict(record, pool, call)) === null)
+        fine.push(record);
     }
     return fine;
+  }
+
+  async #retake(facts: HolderFacts, held: readonly IpRecord[], call: Call, slot: Slot): Promise<IpRecord[]> {
+    const { sticky, catalog, options } = this.#deps;
+    if (sticky === null) return [];
+    const survey = attempt(() => surveyPools(facts.request, catalog.current(), options));
+    // What cannot be planned is told by whoever plans what is missing.
+    if (survey instanceof IpamError) return [];
+    return await sticky.retake({ facts, survey, held: new Set(held.map(recordFamily)), call, slot });
   }
 
   /** Its pool is no candidate here. A request that cannot be planned at all judges nothing that is held already. */
@@ -121,15 +142,30 @@ export class Allocator {
       if (held.length > 0 && args.requestedIPs === undefined) return [...held];
       throw first;
     }
-    for (const warning of first.warnings) {
+    for (const warning of [...facts.warnings, ...first.warnings]) {
       log.warn({ containerID: args.containerID, ifName: args.ifName, warning }, 'request warning');
     }
     refuseOtherAddress(first.families, held);
     const plans = [first];
     const plan = () => (plans.pop() ?? planNow()).families.filter(({ family }) => !heldFamilies.has(family));
     const holder = { ...facts.holder, attach: 1 };
-    return [...held, ...(await taker.take(plan, { holder, cleanGateway: first.cleanGateway, call, slot }))];
+    const want = { holder, cleanGateway: first.cleanGateway, routes: this.#openRoutes(facts), call, slot };
+    return [...held, ...(await taker.take(plan, want))];
   }
+
+  /** A route is carried once, by the first interface that reaches its gateway. */
+  #openRoutes({ holder, routes }: HolderFacts): readonly Route[] {
+    if (routes.length === 0) return routes;
+    const carried = this.#deps.index
+      .ofHolderUid(holder.uid)
+      .filter(({ spec }) => spec.holder.interface !== holder.interface)
+      .flatMap(({ spec }) => spec.routes ?? []);
+    return routes.filter((route) => !carried.some(({ dst, gw }) => dst === route.dst && gw === route.gw));
+  }
+}
+
+function isOtherInterface({ spec }: IpRecord, { ifName }: AddArgs): boolean {
+  return spec.state === 'Allocated' && spec.holder.interface !== ifName;
 }
 
 function attempt<T>(work: () => T): T | IpamError {

@@ -1,8 +1,17 @@
 import type { Holder, RecordSpec } from '#pkg/crd/ip-record.ts';
-import { formatAddress } from '#pkg/ip/address.ts';
-import type { Pool } from '#pkg/pool/pool.ts';
+import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
+import { cidrContains } from '#pkg/ip/cidr.ts';
+import type { Pool, Route } from '#pkg/pool/pool.ts';
 
-export function draftRecord(pool: Pool, value: bigint, holder: Holder, cleanGateway: boolean): RecordSpec {
+export interface Drafting {
+  readonly holder: Holder;
+  readonly cleanGateway: boolean;
+  /** What the pod itself asks for. */
+  readonly routes: readonly Route[];
+}
+
+export function draftRecord(pool: Pool, value: bigint, { holder, cleanGateway, routes }: Drafting): RecordSpec {
+  const all = [...pool.routes, ...routes.filter(({ gw }) => cidrContains(pool.subnet, parseAddress(gw)))];
   return {
     address: formatAddress({ family: pool.family, value }),
     prefix: pool.subnet.prefix,
@@ -11,7 +20,7 @@ export function draftRecord(pool: Pool, value: bigint, holder: Holder, cleanGate
     pool: { kind: 'SpiderIPPool', name: pool.name, uid: pool.uid },
     state: 'Allocated',
     holder,
-    ...(pool.routes.length === 0 ? {} : { routes: pool.routes }),
+    ...(all.length === 0 ? {} : { routes: all }),
     ...(cleanGateway ? { cleanGateway } : {}),
   };
 }

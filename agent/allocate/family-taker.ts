@@ -1,4 +1,4 @@
-import type { Holder, IpRecord } from '#pkg/crd/ip-record.ts';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { recordFamily } from '#pkg/crd/record-family.ts';
 import { recordName } from '#pkg/crd/record-name.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
@@ -10,7 +10,7 @@ import type { NodeIndex } from '../node-index.ts';
 import type { GiveBack } from '../release/give-back.ts';
 import type { ReachStep } from '../steps.ts';
 import type { AddressProbe } from './address-probe.ts';
-import { draftRecord } from './draft-record.ts';
+import { type Drafting, draftRecord } from './draft-record.ts';
 import { type Exhausted, exhaustedError } from './exhausted.ts';
 import type { FreedWaiters } from './freed-waiters.ts';
 import type { FamilyPlan } from './plan.ts';
@@ -18,6 +18,7 @@ import type { PoolView } from './pool-view.ts';
 import type { PoolViews } from './pool-views.ts';
 import { type RequestedAddress, takenError } from './requested.ts';
 import { type Taking, takeAddress, takeRequested } from './take-address.ts';
+import { takeSuspect } from './take-suspect.ts';
 
 const MOST_CONFLICTS = 8;
 
@@ -33,9 +34,7 @@ export interface FamilyTakerDeps {
   readonly reach: ReachStep;
 }
 
-export interface Want {
-  readonly holder: Holder;
-  readonly cleanGateway: boolean;
+export interface Want extends Drafting {
   readonly call: Call;
   readonly slot: Slot;
 }
@@ -100,6 +99,10 @@ export class FamilyTaker {
       const record = await this.#takeUnused(view, want, conflicts);
       if (record !== null) return record;
     }
+    for (const view of views) {
+      const record = await takeSuspect(view, { ...this.#deps, want });
+      if (record !== null) return record;
+    }
     return { family: plan.family, views, objected: plan.objected };
   }
 
@@ -140,17 +143,18 @@ export class FamilyTaker {
     return wake === 'woken';
   }
 
-  #taking(pool: Pool, { call, holder, cleanGateway }: Want): Taking {
+  #taking(pool: Pool, want: Want): Taking {
     const { ledger, reach, nowMs } = this.#deps;
-    return { call, ledger, reach, nowMs, draft: (value) => draftRecord(pool, value, holder, cleanGateway) };
+    return { call: want.call, ledger, reach, nowMs, draft: (value) => draftRecord(pool, value, want) };
   }
 
   async #rollBack(taken: readonly IpRecord[], error: IpamError): Promise<IpamError> {
     const stuck: string[] = [];
     for (const record of taken) {
-      await this.#deps.giveBack.atOnce(record).catch((thrown: unknown) => {
+      const outcome = await this.#deps.giveBack.atOnce(record).catch((thrown: unknown) => {
         stuck.push(`${record.spec.address} could not be given back: ${toIpamError(thrown).message}`);
       });
+      if (outcome === 'owed') stuck.push(`${record.spec.address} is given back as soon as the API server is there`);
     }
     if (stuck.length === 0) return error;
     const details = [error.details, ...stuck].filter((line) => line !== '').join('\n');

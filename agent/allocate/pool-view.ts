@@ -18,6 +18,7 @@ export class PoolView {
   #cursor: bigint;
   #loading: Promise<void> | null = null;
   #isLoaded = false;
+  #suspects: readonly bigint[] = [];
   /** Own writes that end while a load is under way: the load may have read before them. */
   #since: { value: bigint; free: boolean }[] = [];
 
@@ -35,6 +36,11 @@ export class PoolView {
 
   get usedCount(): bigint {
     return this.usable.size - this.#free.size;
+  }
+
+  /** Given up on weak evidence: for when nothing free is left, and only with a probe. */
+  get suspects(): readonly bigint[] {
+    return this.#suspects;
   }
 
   async ready(): Promise<void> {
@@ -96,6 +102,9 @@ export class PoolView {
     const free = new FreeSpace(
       this.usable.subtract(IntervalSet.of(taken.map(({ value }) => ({ first: value, last: value })))),
     );
+    this.#suspects = taken
+      .filter(({ state, value }) => state === 'Suspect' && this.usable.contains(value))
+      .map(({ value }) => value);
     for (const value of this.#picked) free.take(value);
     for (const change of this.#since) {
       if (!change.free) free.take(change.value);

@@ -35,24 +35,26 @@ export class Reattachment {
     for (const record of mine.toSorted((a, b) => Number(isOf(b, asking)) - Number(isOf(a, asking)))) {
       if (isStray(record)) await this.#deps.giveBack.afterUse(record);
       else if (kept.some((it) => recordFamily(it) === recordFamily(record))) await this.#deps.giveBack.atOnce(record);
-      else kept.push(...(await this.#confirm(record, asking, isReleasePending)));
+      else kept.push(...(await this.confirm(record, asking, isReleasePending)));
     }
     return kept;
   }
 
-  async #confirm(seen: IpRecord, asking: Asking, isReleasePending: boolean): Promise<IpRecord[]> {
+  /** The record as this container's, or nothing if it is not this holder's any more. */
+  async confirm(seen: IpRecord, asking: Asking, isReleasePending: boolean): Promise<IpRecord[]> {
     const { ledger, index } = this.#deps;
     const stored = await ledger.get(seen.name);
     if (stored === null || stored.uid !== seen.uid || !isHeldBy(stored, asking)) {
       index.drop(seen);
       return [];
     }
-    if (!isReleasePending && isSameAttachment(stored.spec.holder, asking)) {
+    const isInUse = stored.spec.state === 'Allocated';
+    if (isInUse && !isReleasePending && isSameAttachment(stored.spec.holder, asking)) {
       index.put(stored);
       return [stored];
     }
     const holder: Holder = { ...asking, attach: stored.spec.holder.attach + 1 };
-    const outcome = await ledger.amend(stored, { ...stored.spec, holder });
+    const outcome = await ledger.amend(stored, { ...stored.spec, state: 'Allocated', holder });
     if (!outcome.done) {
       index.drop(seen);
       return [];
@@ -62,10 +64,11 @@ export class Reattachment {
   }
 }
 
+/** Suspect too: that its pod is gone was only suspected, and here the pod asks for it. */
 function isHeldBy({ spec }: IpRecord, asking: Asking): boolean {
   const { kind, namespace, name, uid, interface: nic } = spec.holder;
   return (
-    spec.state === 'Allocated' &&
+    (spec.state === 'Allocated' || spec.state === 'Suspect') &&
     kind === asking.kind &&
     namespace === asking.namespace &&
     name === asking.name &&

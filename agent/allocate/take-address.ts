@@ -1,7 +1,8 @@
 import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
-import { type Call, throwIfAbandoned, timeLeftMs } from '../call.ts';
+import { type Call, throwIfAbandoned, timeLeftMs, writeLimits } from '../call.ts';
 import type { ReachStep } from '../steps.ts';
 import type { PoolView } from './pool-view.ts';
 
@@ -53,8 +54,10 @@ export async function takeRequested(view: PoolView, value: bigint, taking: Takin
 /** Creates the record of a picked address. After a lost create the address stays picked. */
 async function create(view: PoolView, value: bigint, taking: Taking): Promise<CreateOutcome> {
   const spec = taking.draft(value);
-  const outcome = await taking.ledger.create(spec).catch((thrown: unknown) => {
-    view.putBack(value);
+  const outcome = await taking.ledger.create(spec, writeLimits(taking.call)).catch((thrown: unknown) => {
+    // One that may still land is not free: whoever took it next would only lose to it.
+    if (abandonedName(thrown) === null) view.putBack(value);
+    else view.settle(value);
     throw thrown;
   });
   const record = outcome.taken || isOurs(outcome.record, spec) ? outcome.record : null;

@@ -1,20 +1,30 @@
 import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
-import type { Ledger, Refusal } from '#pkg/ledger/ledger.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { Ledger, Refusal, UpdateOutcome } from '#pkg/ledger/ledger.ts';
 import type { PoolViews } from '../allocate/pool-views.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Fate } from '../journal/journal-entry.ts';
 import type { NodeIndex } from '../node-index.ts';
 import type { PoolCatalog } from '../pool-catalog.ts';
 import type { ReachStep } from '../steps.ts';
 
-export type GivenBack = 'released' | 'cooling' | Refusal;
+/** `owed`: the ledger was not there; the journal knows, and it is done later. */
+export type GivenBack = 'released' | 'cooling' | 'retained' | 'owed' | Refusal;
 
 export interface GiveBackDeps {
   readonly ledger: Ledger;
   readonly index: NodeIndex;
   readonly views: PoolViews;
   readonly catalog: PoolCatalog;
+  /** Null where the ledger is in this process: then a release that fails is an error. */
+  readonly journal: Journal | null;
   readonly now: () => Date;
+  readonly nowMs: () => number;
   readonly reach: ReachStep;
 }
+
+/** A DEL is waited for 10 s; after this it is the journal's. */
+const PATIENCE_MS = 4_000;
 
 /** Rule 2: gives back exactly the record that was seen. Whatever else is there under its name is left alone. */
 export class GiveBack {
@@ -26,24 +36,64 @@ export class GiveBack {
 
   /** After a life in use: with a cooldown the address rests first. */
   async afterUse(seen: IpRecord): Promise<GivenBack> {
-    const cooldownSeconds = this.#deps.catalog.current().pools.get(seen.spec.pool.name)?.reuseCooldownSeconds ?? 0;
-    if (cooldownSeconds === 0 || seen.spec.state !== 'Allocated') return await this.atOnce(seen);
-    const until = new Date(this.#deps.now().getTime() + cooldownSeconds * 1000);
-    const outcome = await this.#deps.ledger.amend(seen, toCooling(seen.spec, until));
-    this.#deps.index.drop(seen);
-    if (!outcome.done) return await this.#refused(seen, outcome.because);
-    this.#deps.index.put(outcome.record);
-    return 'cooling';
+    return await this.#settleOrOwe(seen, 'rest');
   }
 
   /** Never used, or done resting. */
   async atOnce(seen: IpRecord): Promise<GivenBack> {
-    const outcome = await this.#deps.ledger.release(seen);
+    return await this.#settleOrOwe(seen, 'free');
+  }
+
+  /** For the next pod of the same sticky holder. */
+  async retain(seen: IpRecord): Promise<GivenBack> {
+    return await this.#settleOrOwe(seen, 'retain');
+  }
+
+  /** Throws where the ledger is not there; nothing is owed by that. */
+  async settle(seen: IpRecord, fate: Fate): Promise<GivenBack> {
+    const limits = { deadlineMs: this.#deps.nowMs() + PATIENCE_MS };
+    if (fate === 'retain') {
+      if (seen.spec.state !== 'Allocated') return 'changed';
+      return await this.#change(seen, toRetained(seen.spec), 'retained', limits);
+    }
+    const until = fate === 'rest' && seen.spec.state === 'Allocated' ? this.#restsUntil(seen) : null;
+    if (until !== null) return await this.#change(seen, toCooling(seen.spec, until), 'cooling', limits);
+    const outcome = await this.#deps.ledger.release(seen, limits);
     this.#deps.index.drop(seen);
     if (!outcome.done) return await this.#refused(seen, outcome.because);
     this.#deps.reach('record-released');
     this.#deps.views.markFree(seen);
     return 'released';
+  }
+
+  async #settleOrOwe(seen: IpRecord, fate: Fate): Promise<GivenBack> {
+    const { journal, now } = this.#deps;
+    try {
+      return await this.settle(seen, fate);
+    } catch (thrown) {
+      if (journal === null || !(thrown instanceof IpamError) || thrown.reason !== 'agent-unavailable') throw thrown;
+      await journal.write({ kind: 'release', record: seen, fate, at: now().toISOString() });
+      return 'owed';
+    }
+  }
+
+  async #change(
+    seen: IpRecord,
+    next: RecordSpec,
+    done: 'retained' | 'cooling',
+    limits: { readonly deadlineMs: number },
+  ): Promise<GivenBack> {
+    const outcome: UpdateOutcome = await this.#deps.ledger.amend(seen, next, limits);
+    this.#deps.index.drop(seen);
+    if (!outcome.done) return await this.#refused(seen, outcome.because);
+    this.#deps.index.put(outcome.record);
+    return done;
+  }
+
+  #restsUntil(seen: IpRecord): Date | null {
+    const { catalog, now } = this.#deps;
+    const cooldownSeconds = catalog.current().pools.get(seen.spec.pool.name)?.reuseCooldownSeconds ?? 0;
+    return cooldownSeconds === 0 ? null : new Date(now().getTime() + cooldownSeconds * 1000);
   }
 
   /** Somebody else changed it: the index learns what is there now, the record is not touched again. */
@@ -57,4 +107,10 @@ export class GiveBack {
 function toCooling(spec: RecordSpec, until: Date): RecordSpec {
   const { uid: _uid, containerID: _containerID, netns: _netns, ...holder } = spec.holder;
   return { ...spec, state: 'Cooling', until: until.toISOString(), holder };
+}
+
+/** It keeps the uid of the pod that had it, and nothing of the sandbox: a second DEL finds nothing to do. */
+function toRetained(spec: RecordSpec): RecordSpec {
+  const { containerID: _containerID, netns: _netns, ...holder } = spec.holder;
+  return { ...spec, state: 'Retained', holder };
 }

@@ -3,6 +3,7 @@ import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import type { KeyedQueue } from '../keyed-queue.ts';
 import type { NodeIndex } from '../node-index.ts';
 import type { ReachStep } from '../steps.ts';
+import type { JudgeAfterlife } from './afterlife.ts';
 import { type Attachment, attachmentKey } from './attachment.ts';
 import type { GiveBack, GivenBack } from './give-back.ts';
 import type { Spool } from './spool.ts';
@@ -12,17 +13,20 @@ export interface ReleaserDeps {
   readonly giveBack: GiveBack;
   readonly spool: Spool;
   readonly queue: KeyedQueue;
+  readonly judge: JudgeAfterlife;
   readonly reach: ReachStep;
 }
 
 export interface Released {
   readonly record: IpRecord;
-  readonly outcome: GivenBack;
+  readonly outcome: GivenBack | 'kept';
 }
 
 /** DEL: by container and interface alone, whatever became of pod and namespace. Nothing there is success. */
 export class Releaser {
   readonly #deps: ReleaserDeps;
+  /** Sandboxes that are gone while their pod lives on, by the pod's uid. */
+  readonly #kept = new Map<string, Map<string, Attachment>>();
 
   constructor(deps: ReleaserDeps) {
     this.#deps = deps;
@@ -56,6 +60,16 @@ export class Releaser {
     });
   }
 
+  /** The pod will have no sandbox again: what was kept for one goes now. */
+  async podEnded(uid: string): Promise<Released[]> {
+    const attachments = [...(this.#kept.get(uid)?.values() ?? [])];
+    this.#kept.delete(uid);
+    const released = await Promise.all(
+      attachments.map((it) => this.#deps.queue.run([attachmentKey(it)], () => this.#releaseAll(it))),
+    );
+    return released.flat();
+  }
+
   /**
    * One record that was judged unused at `judgedAtMs`. An ADD that was answered with it since then, even without
    * changing it, has refreshed the index: then the judgement is void (rule 8).
@@ -64,22 +78,37 @@ export class Releaser {
     seen: IpRecord,
     judgedAtMs: number,
     how: 'after-use' | 'at-once' = 'after-use',
-  ): Promise<GivenBack> {
+  ): Promise<Released['outcome']> {
     const { index, queue, giveBack } = this.#deps;
     const { containerID = '', interface: ifName } = seen.spec.holder;
     return await queue.run([attachmentKey({ containerID, ifName })], async () => {
       const writtenAtMs = index.writtenAtMs(seen.name);
       if (writtenAtMs === null) return 'gone';
       if (writtenAtMs >= judgedAtMs) return 'changed';
-      return how === 'at-once' ? await giveBack.atOnce(seen) : await giveBack.afterUse(seen);
+      return how === 'at-once' ? await giveBack.atOnce(seen) : await this.#release(seen);
     });
   }
 
-  async #releaseAll({ containerID, ifName }: Attachment): Promise<Released[]> {
+  async #releaseAll(attachment: Attachment): Promise<Released[]> {
     const released: Released[] = [];
-    for (const record of this.#deps.index.ofContainer(containerID, ifName)) {
-      released.push({ record, outcome: await this.#deps.giveBack.afterUse(record) });
+    for (const record of this.#deps.index.ofContainer(attachment.containerID, attachment.ifName)) {
+      const outcome = await this.#release(record);
+      if (outcome === 'kept') this.#keep(record, attachment);
+      released.push({ record, outcome });
     }
     return released;
+  }
+
+  async #release(record: IpRecord): Promise<Released['outcome']> {
+    const { giveBack, judge } = this.#deps;
+    const afterlife = judge(record);
+    if (afterlife === 'keep') return 'kept';
+    return afterlife === 'retain' ? await giveBack.retain(record) : await giveBack.afterUse(record);
+  }
+
+  #keep({ spec }: IpRecord, attachment: Attachment): void {
+    const { uid = '' } = spec.holder;
+    const kept = this.#kept.get(uid) ?? new Map<string, Attachment>();
+    this.#kept.set(uid, kept.set(attachmentKey(attachment), attachment));
   }
 }

@@ -7,7 +7,7 @@ const PATIENCE = { netnsGoneMs: 60_000, earlierBootMs: 300_000 };
 const SEEN: Evidence = {
   nowMs: 1_000_000,
   bootID: 'boot-2',
-  bootedAgentAtMs: 500_000,
+  agentStartedAtMs: 500_000,
   goneSinceMs: null,
   look: 'there',
   seenSinceMs: 990_000,
@@ -69,13 +69,13 @@ test.each([
   {
     name: 'earlier boot, agent just up',
     record: record({}, { bootID: 'boot-1' }),
-    seen: { ...SEEN, bootedAgentAtMs: 999_000 },
+    seen: { ...SEEN, agentStartedAtMs: 999_000 },
     free: false,
   },
   {
     name: 'earlier boot, namespace gone long ago: still the time to come back',
     record: record({}, { bootID: 'boot-1' }),
-    seen: { ...SEEN, bootedAgentAtMs: 999_000, look: 'gone', goneSinceMs: 0 },
+    seen: { ...SEEN, agentStartedAtMs: 999_000, look: 'gone', goneSinceMs: 0 },
     free: false,
   },
   {

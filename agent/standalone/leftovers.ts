@@ -1,15 +1,8 @@
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import type { NetnsLook } from '../netns-look.ts';
+import type { Sight, Verdict } from '../release/collector.ts';
 
-export interface Evidence {
-  readonly nowMs: number;
+export interface Evidence extends Sight {
   readonly bootID: string;
-  readonly bootedAgentAtMs: number;
-  /** When this record's namespace was first seen gone, without having been seen since; null when it is there. */
-  readonly goneSinceMs: number | null;
-  readonly look: NetnsLook;
-  /** When this agent first saw the record as it is: clocks may jump, this one does not. */
-  readonly seenSinceMs: number;
   /** No rest is longer than this, whatever its `until` says. */
   readonly longestRestMs: number;
 }
@@ -19,15 +12,13 @@ export interface Patience {
   readonly earlierBootMs: number;
 }
 
-export type Verdict = { readonly free: boolean; readonly because: string };
-
 /** Rule 6 without Kubernetes: what DEL never reported is freed on proof only. Null: in use, nothing to say. */
 export function judgeLeftover({ spec }: IpRecord, evidence: Evidence, patience: Patience, now: Date): Verdict | null {
   if (spec.state === 'Cooling' || spec.state === 'Quarantined') return judgeResting(spec.until, evidence, now);
   if (spec.state !== 'Allocated') return null;
   const { bootID } = spec.holder;
   if (bootID !== undefined && bootID !== evidence.bootID) {
-    const waitedMs = evidence.nowMs - evidence.bootedAgentAtMs;
+    const waitedMs = evidence.nowMs - evidence.agentStartedAtMs;
     return verdict(waitedMs, patience.earlierBootMs, 'the machine was restarted and the container did not come back');
   }
   if (evidence.look !== 'gone' || evidence.goneSinceMs === null) return null;

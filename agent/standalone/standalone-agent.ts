@@ -11,13 +11,13 @@ import type { AnnounceTarget } from '../probe/probe-target.ts';
 import { Prober } from '../probe/prober.ts';
 import { drainSpool } from '../release/drain-spool.ts';
 import { Spool } from '../release/spool.ts';
+import { repeat } from '../repeat.ts';
 import { buildServer } from '../server.ts';
 import { prepareSocketPath } from '../socket-path.ts';
 import type { ReachStep } from '../steps.ts';
-import { composeAgent, loadIndex } from './compose-agent.ts';
+import { composeStandalone, loadIndex } from './compose-standalone.ts';
 import { LastGoodFiles } from './last-good-files.ts';
 import { PoolDirectory } from './pool-directory.ts';
-import { repeat } from './repeat.ts';
 
 const DRAIN_EVERY_MS = 2_000;
 const SHORTEST_LOOK_MS = 500;
@@ -55,7 +55,7 @@ export async function startStandaloneAgent(
   await spool.prepare();
   await spool.removeUnfinished(new Date(Date.now() - UNFINISHED_AFTER_MS));
 
-  const { agent, releaser, collector, waiters } = composeAgent({
+  const { agent, releaser, collector, waiters } = composeStandalone({
     ...config,
     prober,
     ledger,

@@ -8,6 +8,8 @@ export const REASONS = {
   'agent-unavailable': { cni: 11, retry: true },
   'agent-busy': { cni: 11, retry: true },
   'pools-exhausted': { cni: 11, retry: true },
+  'address-held': { cni: 11, retry: true },
+  'sticky-address-conflict': { cni: 11, retry: true },
   'not-ready': { cni: 50, retry: true },
   'no-eligible-pool': { cni: 100, retry: false },
   'gateway-unreachable': { cni: 101, retry: true },

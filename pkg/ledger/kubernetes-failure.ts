@@ -1,10 +1,7 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Reason } from '#pkg/errors/reasons.ts';
 import { FAILURES, type Failure, type FailureKind } from '#pkg/kube/outcome.ts';
-
-interface Abandoned {
-  readonly abandoned: string;
-}
+import { abandonedWrite } from './abandoned-write.ts';
 
 const REFUSALS: Partial<Record<FailureKind, { readonly reason: Reason; readonly because: string }>> = {
   Forbidden: {
@@ -36,20 +33,4 @@ export function toWriteError(verb: string, name: string, failure: Failure & { ma
   return failure.mayStillLand
     ? abandonedWrite(verb, name, failure.message)
     : toLedgerError(`${verb} the record ${name}`, failure);
-}
-
-/** Nobody knows whether it was done, or will be. */
-export function abandonedWrite(verb: string, name: string, because: string): IpamError {
-  const cause: Abandoned = { abandoned: name };
-  const message = `gave up trying to ${verb} the record ${name}, and it may still happen: ${because}`;
-  return new IpamError('agent-unavailable', message, { cause });
-}
-
-/** The record whose outcome is unknown after this error; null if nothing was left behind. */
-export function abandonedName(thrown: unknown): string | null {
-  return thrown instanceof IpamError && isAbandoned(thrown.cause) ? thrown.cause.abandoned : null;
-}
-
-function isAbandoned(cause: unknown): cause is Abandoned {
-  return typeof cause === 'object' && cause !== null && 'abandoned' in cause && typeof cause.abandoned === 'string';
 }

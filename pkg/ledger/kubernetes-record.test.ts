@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { statusBody } from '#pkg/kube/scripted-server.ts';
 import { expectFailure } from '#test/contract/ledger-resource.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
-import { abandonedName } from './kubernetes-failure.ts';
+import { abandonedName } from './abandoned-write.ts';
 import { openLedgerOn, storedAs } from './kubernetes-scripted.ts';
 
 const SPEC = specOf('10.0.0.1');

@@ -3,7 +3,7 @@ import { recordLabels } from '#pkg/crd/record-labels.ts';
 import { statusBody } from '#pkg/kube/scripted-server.ts';
 import { amended, expectFailure } from '#test/contract/ledger-resource.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
-import { abandonedName } from './kubernetes-failure.ts';
+import { abandonedName } from './abandoned-write.ts';
 import { openLedgerOn, openScriptedLedger, storedAs } from './kubernetes-scripted.ts';
 
 const SPEC = specOf('10.0.0.1');

@@ -8,7 +8,8 @@ import { updateDefinite } from '#pkg/kube/definite-update.ts';
 import type { KubeObject } from '#pkg/kube/kube-object.ts';
 import type { Outcome } from '#pkg/kube/outcome.ts';
 import type { DefiniteOptions } from '#pkg/kube/until-definite.ts';
-import { abandonedWrite, toWriteError } from './kubernetes-failure.ts';
+import { abandonedWrite } from './abandoned-write.ts';
+import { toWriteError } from './kubernetes-failure.ts';
 import { IP_RECORDS, isTerminating, toNewObject, toRecord, toSeenObject, tryRecord } from './kubernetes-record.ts';
 import type { CreateOutcome, Refusal, ReleaseOutcome, UpdateOutcome } from './ledger.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { abandonedName } from '#pkg/ledger/kubernetes-failure.ts';
+import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { expectFailure, taken } from '#test/contract/ledger-resource.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vi
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Failure } from '#pkg/kube/outcome.ts';
-import { abandonedName } from '#pkg/ledger/kubernetes-failure.ts';
+import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { amended, expectFailure, taken } from '#test/contract/ledger-resource.ts';

@@ -6,11 +6,11 @@ import type { Agent } from '#agent/agent.ts';
 import type { ProbeSettings } from '#agent/allocate/address-probe.ts';
 import type { Call } from '#agent/call.ts';
 import type { CatalogSnapshot, PoolCatalog } from '#agent/pool-catalog.ts';
+import type { Collector } from '#agent/release/collector.ts';
 import type { Releaser } from '#agent/release/releaser.ts';
 import { Spool } from '#agent/release/spool.ts';
 import { assembleCatalog } from '#agent/standalone/assemble-catalog.ts';
-import type { Collector } from '#agent/standalone/collector.ts';
-import { type AgentPorts, composeAgent, loadIndex } from '#agent/standalone/compose-agent.ts';
+import { composeStandalone, loadIndex, type StandalonePorts } from '#agent/standalone/compose-standalone.ts';
 import type { AddArgs, DelArgs } from '#pkg/agentapi/wire.ts';
 import type { ReservedIp } from '#pkg/crd/decode-reserved-ip.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
@@ -63,14 +63,14 @@ export interface MemoryAgent extends AsyncDisposable {
 /** The real standalone agent on a memory ledger, without a socket. */
 export async function startMemoryAgent(
   pools: readonly Pool[],
-  options: Partial<AgentPorts> & { readonly reservedIps?: readonly ReservedIp[] } = {},
+  options: Partial<StandalonePorts> & { readonly reservedIps?: readonly ReservedIp[] } = {},
 ): Promise<MemoryAgent> {
   const spoolDirectory = await mkdtemp(join(tmpdir(), 'ipledger-spool-'));
   const spool = options.spool ?? new Spool(spoolDirectory);
   const catalog = new FixedCatalog(pools, options.reservedIps);
   const ledger = options.ledger ?? createMemoryLedger();
   const index = await loadIndex(ledger, options.nowMs);
-  const parts = composeAgent({
+  const parts = composeStandalone({
     node: 'worker-1',
     bootID: 'boot-1',
     exhaustedWaitMs: 0,

@@ -2,23 +2,36 @@ import type { Logger } from 'pino';
 import type { CollectAnswer } from '#pkg/agentapi/admin.ts';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { describeHolder } from '../inspect/describe-holder.ts';
-import { lookAtNetns } from '../netns-look.ts';
+import { lookAtNetns, type NetnsLook } from '../netns-look.ts';
 import type { NodeIndex } from '../node-index.ts';
-import type { Releaser } from '../release/releaser.ts';
-import { judgeLeftover, type Patience } from './leftovers.ts';
+import type { Releaser } from './releaser.ts';
+
+/** What this agent has seen of a record with its own eyes. */
+export interface Sight {
+  readonly nowMs: number;
+  readonly agentStartedAtMs: number;
+  readonly look: NetnsLook;
+  /** When this record's namespace was first seen gone, without having been seen since; null when it is there. */
+  readonly goneSinceMs: number | null;
+  /** When this agent first saw the record as it is: clocks may jump, this one does not. */
+  readonly seenSinceMs: number;
+}
+
+export type Verdict = { readonly free: boolean; readonly because: string };
+
+/** Rule 6: frees on proof only. Null: in use, nothing to say. */
+export type JudgeLeftover = (record: IpRecord, sight: Sight) => Verdict | null;
 
 export interface CollectorDeps {
   readonly index: NodeIndex;
   readonly releaser: Releaser;
-  readonly bootID: string;
-  readonly patience: Patience;
-  readonly longestRestMs: (record: IpRecord) => number;
+  readonly judge: JudgeLeftover;
   readonly nowMs: () => number;
   readonly now: () => Date;
   readonly log: Logger;
 }
 
-/** Frees what DEL never reported: namespaces gone in two looks apart in time, records of an earlier boot, rests that are over. */
+/** Frees what DEL never reported: looks at every record of this node again and again, and remembers since when it looks so. */
 export class Collector {
   readonly #deps: CollectorDeps;
   readonly #startedAtMs: number;
@@ -50,7 +63,7 @@ export class Collector {
   }
 
   async #judge() {
-    const { index, bootID, patience, nowMs, now, longestRestMs } = this.#deps;
+    const { index, judge, nowMs } = this.#deps;
     const goneSince = new Map<string, number>();
     const seenSince = new Map<string, number>();
     const judged = [];
@@ -61,16 +74,8 @@ export class Collector {
       if (goneSinceMs !== null) goneSince.set(sight, goneSinceMs);
       const seenSinceMs = this.#seenSince.get(sight) ?? nowMs();
       seenSince.set(sight, seenSinceMs);
-      const evidence = {
-        nowMs: nowMs(),
-        bootID,
-        bootedAgentAtMs: this.#startedAtMs,
-        goneSinceMs,
-        look,
-        seenSinceMs,
-        longestRestMs: longestRestMs(record),
-      };
-      const verdict = judgeLeftover(record, evidence, patience, now());
+      const agentStartedAtMs = this.#startedAtMs;
+      const verdict = judge(record, { nowMs: nowMs(), agentStartedAtMs, look, goneSinceMs, seenSinceMs });
       if (verdict !== null) judged.push({ record, verdict });
     }
     this.#goneSince = goneSince;
@@ -84,6 +89,6 @@ export class Collector {
       { address: record.spec.address, holder: describeHolder(record), because, outcome },
       'leftover address collected',
     );
-    return outcome === 'released' || outcome === 'cooling';
+    return outcome === 'released' || outcome === 'cooling' || outcome === 'retained';
   }
 }

@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { holderKey } from '#pkg/crd/holder-key.ts';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { type Family, parseAddress } from '#pkg/ip/address.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import { type Call, throwIfAbandoned, timeLeftMs, writeLimits } from '../call.ts';
+import type { Slot } from '../gate.ts';
+import type { HolderFacts } from '../holder-source.ts';
+import type { NodeIndex } from '../node-index.ts';
+import type { AddressProbe } from './address-probe.ts';
+import { draftRecord } from './draft-record.ts';
+import type { Plan } from './plan.ts';
+import type { Reattachment } from './reattachment.ts';
+
+export interface StickyDeps {
+  readonly ledger: Ledger;
+  readonly index: NodeIndex;
+  readonly reattachment: Reattachment;
+  readonly probe: AddressProbe;
+  /** Never from a cache: is the pod behind this call still the one that lives? */
+  readonly isStillAlive: (facts: HolderFacts) => Promise<boolean>;
+  /** How long a call waits for the end of the pod before it to be proven. */
+  readonly waitMs: number;
+  readonly nowMs: () => number;
+}
+
+export interface StickyCall {
+  readonly facts: HolderFacts;
+  readonly survey: Plan;
+  readonly held: ReadonlySet<Family>;
+  readonly call: Call;
+  readonly slot: Slot;
+}
+
+const LOOK_EVERY_MS = 500;
+
+/** Rules 3 and 7: a sticky holder's new pod takes the addresses of the one before it, where their pools are still its own. */
+export class StickyTakeOver {
+  readonly #deps: StickyDeps;
+
+  constructor(deps: StickyDeps) {
+    this.#deps = deps;
+  }
+
+  async retake(sticky: StickyCall): Promise<IpRecord[]> {
+    const retaken: IpRecord[] = [];
+    for (const { family, pools } of sticky.survey.families) {
+      if (pools.length === 0 || sticky.held.has(family)) continue;
+      const record = await this.#retakeOne(family, pools, sticky);
+      if (record !== null) retaken.push(record);
+    }
+    return retaken;
+  }
+
+  async #retakeOne(family: Family, pools: readonly Pool[], sticky: StickyCall): Promise<IpRecord | null> {
+    const { ledger, nowMs, waitMs } = this.#deps;
+    const { facts, call, slot } = sticky;
+    const giveUpAtMs = nowMs() + Math.min(waitMs, timeLeftMs(call, nowMs()) / 2);
+    for (;;) {
+      throwIfAbandoned(call);
+      const listed = await ledger.byHolder(holderKey(facts.holder, family));
+      const own = listed.find(({ spec }) => spec.holder.uid === facts.holder.uid && isHeld(spec.state));
+      if (own !== undefined) return await this.#reattach(own, facts);
+      const waiting = listed.find(({ spec }) => spec.state === 'Retained' || spec.state === 'Suspect');
+      const pool = waiting === undefined ? undefined : poolOf(waiting, pools);
+      if (waiting !== undefined && pool !== undefined) {
+        const record = await this.#takeOver(waiting, pool, sticky);
+        if (record !== null) return record;
+      }
+      const before = listed.find(({ spec }) => spec.state === 'Allocated');
+      if (before === undefined) return null;
+      // The virtual machine lives on in its old pod until it has moved: both have the address, and nothing is written.
+      if (facts.isMigrationTarget && facts.holder.kind === 'VirtualMachineInstance') return before;
+      if (poolOf(before, pools) === undefined) return null;
+      if (nowMs() >= giveUpAtMs) throw stillHeld(before);
+      await slot.rest(() => sleep(LOOK_EVERY_MS));
+    }
+  }
+
+  /** An earlier ADD of this very pod took it, and its answer was lost. */
+  async #reattach(own: IpRecord, { holder }: HolderFacts): Promise<IpRecord | null> {
+    this.#deps.index.put(own);
+    const [record] = await this.#deps.reattachment.confirm(own, holder, false);
+    return record ?? null;
+  }
+
+  /** The order matters: listed, then the pod itself read, then the write on what was listed. */
+  async #takeOver(seen: IpRecord, pool: Pool, { facts, survey, call }: StickyCall): Promise<IpRecord | null> {
+    const { ledger, index, probe } = this.#deps;
+    const holder = { ...facts.holder, attach: seen.spec.holder.attach + 1 };
+    const drafting = { holder, cleanGateway: survey.cleanGateway, routes: facts.routes };
+    const next = draftRecord(pool, parseAddress(seen.spec.address).value, drafting);
+    if (seen.spec.state === 'Suspect' && !(await probe.isSilent(next, pool, call))) return null;
+    if (!(await this.#deps.isStillAlive(facts))) {
+      throw new IpamError('bad-input', `pod ${holder.namespace}/${holder.name} with UID ${holder.uid} is gone`);
+    }
+    const outcome = await ledger.takeOver(seen, next, writeLimits(call));
+    if (!outcome.done) return null;
+    index.put(outcome.record);
+    if (!facts.isMigrationTarget) await probe.refuseConflict(outcome.record, pool, call);
+    return outcome.record;
+  }
+}
+
+function isHeld(state: IpRecord['spec']['state']): boolean {
+  return state === 'Allocated' || state === 'Suspect';
+}
+
+/** Only pools that may serve this call now, and only if they still have the address. */
+function poolOf({ spec }: IpRecord, pools: readonly Pool[]): Pool | undefined {
+  const pool = pools.find(({ name }) => name === spec.pool.name);
+  const isInside = pool?.domain === spec.domain && pool.addresses.contains(parseAddress(spec.address).value);
+  return isInside ? pool : undefined;
+}
+
+function stillHeld({ spec }: IpRecord): IpamError {
+  const { namespace, name, uid, node } = spec.holder;
+  const message = `${spec.address} of ${namespace}/${name} is still held by its pod before this one (UID ${uid}, node ${node}); it comes over once that pod's end is proven`;
+  return new IpamError('address-held', message);
+}

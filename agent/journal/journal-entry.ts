@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { decodeRecordSpec } from '#pkg/crd/decode-record.ts';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { asBoolean, asObject, asOneOf, asString, ifPresent } from '#pkg/crd/untrusted.ts';
+import type { Attachment } from '../release/attachment.ts';
+
+/** `free`: the record goes. `rest`: with a cooldown it rests first. `retain`: it waits for its sticky holder. */
+export const FATES = ['free', 'rest', 'retain'] as const;
+export type Fate = (typeof FATES)[number];
+
+/** A release that the API server was not there for: exactly the record that was seen, or nothing. */
+export interface OwedRelease {
+  readonly kind: 'release';
+  readonly record: IpRecord;
+  readonly fate: Fate;
+  readonly at: string;
+}
+
+/** Rule 5: a write that was never answered and may still land. */
+export interface AbandonedName {
+  readonly kind: 'abandoned';
+  readonly name: string;
+  /** For whom it was written. */
+  readonly uid: string;
+  readonly containerID: string;
+  readonly interface: string;
+  /** It changed a record that was held before: whatever became of it, that record stays. */
+  readonly isChange: boolean;
+  /** The uid of the record that an ADD was answered with since; another one under the name is nobody's. */
+  readonly spared?: string;
+  readonly at: string;
+}
+
+export type JournalEntry = OwedRelease | AbandonedName;
+
+const LONGEST = 512;
+
+/** The same entry twice is one file. */
+export function entryFileName(entry: JournalEntry): string {
+  const parts =
+    entry.kind === 'release'
+      ? [entry.record.name, entry.record.uid, entry.record.resourceVersion]
+      : [entry.name, entry.uid, entry.containerID, entry.interface];
+  const hash = createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32);
+  return `${entry.kind}-${hash}.json`;
+}
+
+export function attachmentOf(entry: JournalEntry): Attachment {
+  if (entry.kind === 'abandoned') return { containerID: entry.containerID, ifName: entry.interface };
+  const { containerID = '', interface: ifName } = entry.record.spec.holder;
+  return { containerID, ifName };
+}
+
+export function recordNameOf(entry: JournalEntry): string {
+  return entry.kind === 'release' ? entry.record.name : entry.name;
+}
+
+export function decodeEntry(value: unknown): JournalEntry {
+  const fields = asObject(value, 'the entry');
+  const at = asString(fields['at'], 'at', LONGEST);
+  if (asOneOf(fields['kind'], 'kind', ['release', 'abandoned']) === 'release') {
+    const fate = asOneOf(fields['fate'], 'fate', FATES);
+    return { kind: 'release', record: decodeRecord(fields['record']), fate, at };
+  }
+  const spared = ifPresent(fields['spared'], (uid) => asString(uid, 'spared', LONGEST));
+  return {
+    kind: 'abandoned',
+    name: asString(fields['name'], 'name', LONGEST),
+    uid: asString(fields['uid'], 'uid', LONGEST),
+    containerID: asString(fields['containerID'], 'containerID', LONGEST),
+    interface: asString(fields['interface'], 'interface', LONGEST),
+    isChange: asBoolean(fields['isChange'], 'isChange'),
+    ...(spared === undefined ? {} : { spared }),
+    at,
+  };
+}
+
+function decodeRecord(value: unknown): IpRecord {
+  const record = asObject(value, 'record');
+  return {
+    name: asString(record['name'], 'record.name', LONGEST),
+    uid: asString(record['uid'], 'record.uid', LONGEST),
+    resourceVersion: asString(record['resourceVersion'], 'record.resourceVersion', LONGEST),
+    createdAt: asString(record['createdAt'], 'record.createdAt', LONGEST),
+    spec: decodeRecordSpec(record['spec']),
+  };
+}

@@ -1,0 +1,91 @@
+import { open, readdir, readFile, rename, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
+import { makeDirectory, refuseForeignDirectory } from '../private-directory.ts';
+import { type Attachment, attachmentKey } from '../release/attachment.ts';
+import { attachmentOf, decodeEntry, entryFileName, type JournalEntry, recordNameOf } from './journal-entry.ts';
+
+const MOST_ENTRIES = 10_000;
+
+/** What this node still has to settle with the ledger. Once a write resolved it survives a crash of the machine. */
+export class Journal {
+  readonly #directory: string;
+  readonly #entries = new Map<string, JournalEntry>();
+
+  private constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** What cannot be read is told and left where it is: it was ours once, and an operator may know more. */
+  static async open(directory: string, onUnreadable: (file: string, why: string) => void): Promise<Journal> {
+    await makeDirectory(directory);
+    await refuseForeignDirectory(directory);
+    const journal = new Journal(directory);
+    for (const file of await readdir(directory)) {
+      if (file.endsWith('.json')) await journal.#load(file, onUnreadable);
+      else await unlink(join(directory, file)); // a write that was cut short
+    }
+    return journal;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  all(): JournalEntry[] {
+    return [...this.#entries.values()];
+  }
+
+  has(entry: JournalEntry): boolean {
+    return this.#entries.get(entryFileName(entry)) === entry;
+  }
+
+  ofAttachment(attachment: Attachment): JournalEntry[] {
+    const key = attachmentKey(attachment);
+    return this.all().filter((entry) => attachmentKey(attachmentOf(entry)) === key);
+  }
+
+  ofRecord(name: string): JournalEntry[] {
+    return this.all().filter((entry) => recordNameOf(entry) === name);
+  }
+
+  async write(entry: JournalEntry): Promise<void> {
+    const file = entryFileName(entry);
+    if (!this.#entries.has(file) && this.#entries.size >= MOST_ENTRIES) {
+      throw new IpamError('io-failure', `the journal ${this.#directory} already has ${MOST_ENTRIES} entries`);
+    }
+    const path = join(this.#directory, file);
+    const unfinished = `${path}.unfinished`;
+    {
+      await using handle = await open(unfinished, 'w', 0o600);
+      await handle.writeFile(JSON.stringify(entry));
+      await handle.sync();
+    }
+    await rename(unfinished, path);
+    await this.#sync();
+    this.#entries.set(file, entry);
+  }
+
+  /** Only this very entry: another of the same name may have been written since. */
+  async remove(entry: JournalEntry): Promise<void> {
+    if (!this.has(entry)) return;
+    this.#entries.delete(entryFileName(entry));
+    await unlink(join(this.#directory, entryFileName(entry)));
+    await this.#sync();
+  }
+
+  async #load(file: string, onUnreadable: (file: string, why: string) => void): Promise<void> {
+    try {
+      const entry = decodeEntry(JSON.parse(await readFile(join(this.#directory, file), 'utf8')));
+      if (entryFileName(entry) !== file) throw new IpamError('bad-input', 'its content belongs to another file name');
+      this.#entries.set(file, entry);
+    } catch (thrown) {
+      onUnreadable(file, toIpamError(thrown).message);
+    }
+  }
+
+  async #sync(): Promise<void> {
+    await using directory = await open(this.#directory, 'r');
+    await directory.sync();
+  }
+}

@@ -1,0 +1,78 @@
+import type { Logger } from 'pino';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { KeyedQueue } from '../keyed-queue.ts';
+import type { NodeIndex } from '../node-index.ts';
+import { attachmentKey } from '../release/attachment.ts';
+import type { GiveBack } from '../release/give-back.ts';
+import type { Journal } from './journal.ts';
+import {
+  type AbandonedName,
+  attachmentOf,
+  type JournalEntry,
+  type OwedRelease,
+  recordNameOf,
+} from './journal-entry.ts';
+
+/** No API server works on a request for longer; what lands after this is found by the index' own look at the ledger. */
+const MAY_LAND_MS = 10 * 60_000;
+
+export interface SettleDeps {
+  readonly journal: Journal;
+  readonly ledger: Ledger;
+  readonly index: NodeIndex;
+  readonly giveBack: GiveBack;
+  readonly queue: KeyedQueue;
+  readonly node: string;
+  readonly now: () => Date;
+  readonly log: Logger;
+}
+
+/** Goes once through all that is owed and all that may have landed. What cannot be settled now stays for the next time. */
+export async function settleJournal(deps: SettleDeps): Promise<void> {
+  for (const entry of deps.journal.all()) {
+    try {
+      await deps.queue.run([attachmentKey(attachmentOf(entry))], () => settleEntry(entry, deps));
+    } catch (thrown) {
+      const fields = { record: recordNameOf(entry), kind: entry.kind, why: toIpamError(thrown).message };
+      deps.log.warn(fields, 'journal entry not settled, tried again later');
+      if (toIpamError(thrown).reason === 'agent-unavailable') return;
+    }
+  }
+}
+
+async function settleEntry(entry: JournalEntry, deps: SettleDeps): Promise<void> {
+  // An ADD before us in the queue may have consumed it.
+  if (!deps.journal.has(entry)) return;
+  if (entry.kind === 'release') await payRelease(entry, deps);
+  else await lookAfter(entry, deps);
+}
+
+async function payRelease(entry: OwedRelease, { journal, giveBack, log }: SettleDeps): Promise<void> {
+  const outcome = await giveBack.settle(entry.record, entry.fate);
+  await journal.remove(entry);
+  log.info({ address: entry.record.spec.address, outcome, since: entry.at }, 'release from the journal');
+}
+
+async function lookAfter(entry: AbandonedName, deps: SettleDeps): Promise<void> {
+  const { journal, ledger, index, giveBack, node, now, log } = deps;
+  const found = await ledger.get(entry.name);
+  const isOver = now().getTime() - Date.parse(entry.at) > MAY_LAND_MS;
+  if (entry.isChange) {
+    if (found?.spec.holder.node === node) index.put(found);
+    return await journal.remove(entry);
+  }
+  if (found !== null && found.spec.holder.node === node && isFor(found, entry) && found.uid !== entry.spared) {
+    const outcome = await giveBack.settle(found, 'free');
+    log.warn({ address: found.spec.address, containerID: entry.containerID, outcome }, 'abandoned address landed late');
+  }
+  if (isOver) await journal.remove(entry);
+}
+
+function isFor({ spec }: IpRecord, { uid, containerID, interface: nic }: AbandonedName): boolean {
+  const { holder } = spec;
+  return (
+    spec.state === 'Allocated' && holder.uid === uid && holder.containerID === containerID && holder.interface === nic
+  );
+}
