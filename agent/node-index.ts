@@ -30,6 +30,12 @@ export class NodeIndex {
     if (uid !== undefined) addTo(this.#byUid, uid, record.name);
   }
 
+  /** As it was just listed. That alone is no write: what was judged before it stays judged, unless the record is another. */
+  refresh(record: IpRecord): void {
+    const known = this.#byName.get(record.name)?.record;
+    if (known?.uid !== record.uid || known.resourceVersion !== record.resourceVersion) this.put(record);
+  }
+
   /** Only if it is still what was seen: meanwhile the name may have become somebody else's. */
   drop({ name, uid, resourceVersion }: IpRecord): void {
     const known = this.#byName.get(name)?.record;

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import type { Holder } from './ip-record.ts';
+import { isStickyHolder, ordinalOf } from './sticky-holder.ts';
+
+const ON = { enableStatefulSet: true, enableKubevirtStaticIP: true };
+const POD: Holder = { kind: 'Pod', namespace: 'prod', name: 'db-3', interface: 'eth0', attach: 1, node: 'n' };
+const SET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' };
+const VM: Holder = { ...POD, kind: 'VirtualMachineInstance', name: 'vm' };
+
+test.each([
+  { name: 'a StatefulSet pod', holder: { ...POD, owner: SET }, switches: ON, sticky: true },
+  { name: 'a virtual machine', holder: VM, switches: ON, sticky: true },
+  {
+    name: 'a StatefulSet pod, switched off',
+    holder: { ...POD, owner: SET },
+    switches: { ...ON, enableStatefulSet: false },
+    sticky: false,
+  },
+  {
+    name: 'a virtual machine, switched off',
+    holder: VM,
+    switches: { ...ON, enableKubevirtStaticIP: false },
+    sticky: false,
+  },
+  { name: 'a bare pod', holder: POD, switches: ON, sticky: false },
+  {
+    name: 'a pod of a Deployment',
+    holder: { ...POD, owner: { ...SET, kind: 'Deployment' } },
+    switches: ON,
+    sticky: false,
+  },
+  {
+    name: 'a third-party StatefulSet',
+    holder: { ...POD, owner: { ...SET, apiVersion: 'apps.kruise.io/v1' } },
+    switches: ON,
+    sticky: false,
+  },
+  { name: 'a pod without an ordinal', holder: { ...POD, name: 'db-x', owner: SET }, switches: ON, sticky: false },
+])('$name: sticky is $sticky', ({ holder, switches, sticky }) => {
+  expect(isStickyHolder(holder, switches)).toBe(sticky);
+});
+
+test.each([
+  ['db-0', 'db', 0],
+  ['db-12', 'db', 12],
+  ['db-0-1', 'db-0', 1],
+  ['db-01', 'db', null],
+  ['db-', 'db', null],
+  ['db', 'db', null],
+  ['dc-1', 'db', null],
+  ['db-99999999999', 'db', null],
+])('%s is pod %s of the set: %s', (pod, set, ordinal) => {
+  expect(ordinalOf(pod, set)).toBe(ordinal);
+});

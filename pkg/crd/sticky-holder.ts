@@ -1,0 +1,22 @@
+import type { Holder } from './ip-record.ts';
+
+export interface StickySwitches {
+  readonly enableStatefulSet: boolean;
+  readonly enableKubevirtStaticIP: boolean;
+}
+
+const ORDINAL = /^(?:0|[1-9]\d{0,9})$/;
+
+/** Rule 7: StatefulSet pods by their ordinal, and virtual machines. Third-party sets with the same kind are not. */
+export function isStickyHolder({ kind, name, owner }: Holder, switches: StickySwitches): boolean {
+  if (kind === 'VirtualMachineInstance') return switches.enableKubevirtStaticIP;
+  if (kind !== 'Pod' || !switches.enableStatefulSet) return false;
+  return owner?.apiVersion === 'apps/v1' && owner.kind === 'StatefulSet' && ordinalOf(name, owner.name) !== null;
+}
+
+/** The number of a StatefulSet's pod; null for a pod that is not named like one. */
+export function ordinalOf(podName: string, setName: string): number | null {
+  if (!podName.startsWith(`${setName}-`)) return null;
+  const text = podName.slice(setName.length + 1);
+  return ORDINAL.test(text) ? Number(text) : null;
+}
