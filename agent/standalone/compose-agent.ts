@@ -3,12 +3,14 @@ import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { everyRecord } from '#pkg/ledger/every-record.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { Agent } from '../agent.ts';
+import type { AgentMetrics } from '../agent-metrics.ts';
 import { AddressProbe, type ProbeSettings, type Probing } from '../allocate/address-probe.ts';
 import { Allocator } from '../allocate/allocator.ts';
 import { FamilyTaker } from '../allocate/family-taker.ts';
 import { FreedWaiters } from '../allocate/freed-waiters.ts';
 import { PoolViews } from '../allocate/pool-views.ts';
 import { Reattachment } from '../allocate/reattachment.ts';
+import type { Events } from '../events.ts';
 import { Gate } from '../gate.ts';
 import { Inspector } from '../inspect/inspector.ts';
 import { KeyedQueue } from '../keyed-queue.ts';
@@ -43,6 +45,8 @@ export interface AgentPorts {
   readonly probeSettings: ProbeSettings;
   readonly nowMs?: () => number;
   readonly now?: () => Date;
+  readonly metrics?: AgentMetrics;
+  readonly events?: Events;
 }
 
 /** Wires the agent of a host without Kubernetes, knowing this node's records; it does not serve yet. */
@@ -89,7 +93,7 @@ export function composeAgent(ports: AgentPorts): {
   const collector = new Collector({ index, releaser, bootID, patience, longestRestMs, nowMs, now, log });
   const inspector = new Inspector({ ledger, catalog, views, holders, spool, index, options });
   const collect = (dryRun: boolean) => collector.collect(dryRun);
-  const agent = new Agent({ ledger, index, allocator, releaser, inspector, collect, log });
+  const agent = new Agent({ ...ports, allocator, releaser, inspector, collect });
   return { agent, releaser, collector, waiters };
 }
 
