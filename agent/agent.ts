@@ -2,17 +2,20 @@ import type { Logger } from 'pino';
 import type { CollectAnswer, ReleaseAnswer, ReleaseArgs } from '#pkg/agentapi/admin.ts';
 import type { AddArgs, AddResponse, BatchDelArgs, CallExtras, CheckArgs, DelArgs, GcArgs } from '#pkg/agentapi/wire.ts';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { type AgentMetrics, NO_METRICS } from './agent-metrics.ts';
 import type { Allocator } from './allocate/allocator.ts';
 import type { Call } from './call.ts';
 import { checkAttachment } from './check-attachment.ts';
+import { type Events, NO_EVENTS } from './events.ts';
 import { describeHolder } from './inspect/describe-holder.ts';
 import type { Inspector } from './inspect/inspector.ts';
 import type { NodeIndex } from './node-index.ts';
 import type { Attachment } from './release/attachment.ts';
 import { releaseGarbage } from './release/garbage.ts';
 import type { Released, Releaser } from './release/releaser.ts';
+import { failedAddEvent } from './told-events.ts';
 
 export interface AgentParts {
   readonly ledger: Ledger;
@@ -22,21 +25,31 @@ export interface AgentParts {
   readonly inspector: Inspector;
   readonly collect: (dryRun: boolean) => Promise<CollectAnswer>;
   readonly log: Logger;
+  readonly metrics?: AgentMetrics;
+  readonly events?: Events;
 }
 
 /** The node's daemon as its callers see it: one method a verb, each leaving one line in the log. */
 export class Agent {
   readonly inspector: Inspector;
   readonly #parts: AgentParts;
+  readonly #metrics: AgentMetrics;
+  readonly #events: Events;
   #isReady = false;
 
   constructor(parts: AgentParts) {
     this.#parts = parts;
     this.inspector = parts.inspector;
+    this.#metrics = parts.metrics ?? NO_METRICS;
+    this.#events = parts.events ?? NO_EVENTS;
   }
 
   becomeReady(): void {
     this.#isReady = true;
+  }
+
+  get isReady(): boolean {
+    return this.#isReady;
   }
 
   throwIfNotReady(): void {
@@ -44,6 +57,16 @@ export class Agent {
   }
 
   async add(args: AddArgs, call: Call): Promise<AddResponse> {
+    try {
+      return await measured('allocation', this.#metrics, () => this.#add(args, call));
+    } catch (thrown) {
+      const event = failedAddEvent(args, toIpamError(thrown));
+      if (event !== null) this.#events.tell(event);
+      throw thrown;
+    }
+  }
+
+  async #add(args: AddArgs, call: Call): Promise<AddResponse> {
     this.throwIfNotReady();
     this.#warn(args, args);
     const answer = await this.#parts.allocator.add(args, call);
@@ -53,18 +76,19 @@ export class Agent {
   }
 
   async del(args: DelArgs): Promise<void> {
-    this.throwIfNotReady();
-    this.#warn(args, args);
-    this.#logReleased(args, await this.#parts.releaser.del(args), 'DEL');
+    await measured('release', this.#metrics, async () => {
+      this.throwIfNotReady();
+      this.#warn(args, args);
+      this.#logReleased(args, await this.#parts.releaser.del(args), 'DEL');
+    });
   }
 
   async delContainer(args: BatchDelArgs): Promise<void> {
-    this.throwIfNotReady();
-    this.#logReleased(
-      { containerID: args.containerID, ifName: '*' },
-      await this.#parts.releaser.delContainer(args),
-      'DEL',
-    );
+    await measured('release', this.#metrics, async () => {
+      this.throwIfNotReady();
+      const released = await this.#parts.releaser.delContainer(args);
+      this.#logReleased({ containerID: args.containerID, ifName: '*' }, released, 'DEL');
+    });
   }
 
   async check(args: CheckArgs): Promise<void> {
@@ -115,6 +139,18 @@ export class Agent {
   #logReleased(attachment: Attachment, released: readonly Released[], verb: string): void {
     const addresses = released.map(({ record, outcome }) => `${record.spec.address} ${outcome}`);
     this.#parts.log.info({ ...fieldsOf(attachment), addresses }, verb);
+  }
+}
+
+async function measured<T>(verb: 'allocation' | 'release', metrics: AgentMetrics, work: () => Promise<T>): Promise<T> {
+  const begunAtMs = performance.now();
+  try {
+    const result = await work();
+    metrics[verb](performance.now() - begunAtMs, null);
+    return result;
+  } catch (thrown) {
+    metrics[verb](performance.now() - begunAtMs, toIpamError(thrown).reason);
+    throw thrown;
   }
 }
 

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { Agent } from './agent.ts';
+import { type AgentMetrics, NO_METRICS } from './agent-metrics.ts';
 import { AddressProbe, type ProbeSettings, type Probing } from './allocate/address-probe.ts';
 import { Allocator } from './allocate/allocator.ts';
 import { FamilyTaker } from './allocate/family-taker.ts';
@@ -10,6 +11,7 @@ import type { PlanOptions } from './allocate/plan.ts';
 import { PoolViews } from './allocate/pool-views.ts';
 import { Reattachment } from './allocate/reattachment.ts';
 import { StickyTakeOver } from './allocate/sticky-take-over.ts';
+import { type Events, NO_EVENTS } from './events.ts';
 import { Gate } from './gate.ts';
 import type { HolderFacts, HolderSource } from './holder-source.ts';
 import { Inspector } from './inspect/inspector.ts';
@@ -18,7 +20,6 @@ import { settleJournal } from './journal/settle-journal.ts';
 import { KeyedQueue } from './keyed-queue.ts';
 import type { NodeIndex } from './node-index.ts';
 import type { PoolCatalog } from './pool-catalog.ts';
-import type { ProbeVerdict } from './probe/probe-target.ts';
 import type { JudgeAfterlife } from './release/afterlife.ts';
 import { Collector, type JudgeLeftover } from './release/collector.ts';
 import { GiveBack } from './release/give-back.ts';
@@ -49,7 +50,8 @@ export interface AgentPorts {
   readonly reach: ReachStep;
   readonly prober: Probing | null;
   readonly probeSettings: ProbeSettings;
-  readonly onVerdict?: (verdict: ProbeVerdict['kind']) => void;
+  readonly metrics?: AgentMetrics;
+  readonly events?: Events;
   readonly onConflict?: (record: IpRecord, mac: string) => void;
   readonly nowMs?: () => number;
   readonly now?: () => Date;
@@ -74,12 +76,9 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
   const giveBack = new GiveBack({ ledger, index, views, catalog, journal, now, nowMs, reach });
   const releaser = new Releaser({ index, giveBack, spool, queue, judge: ports.judgeAfterlife, reach });
   const waiters = new FreedWaiters(ledger, catalog, views, MOST_WAITERS);
-  const { prober, probeSettings: settings, onVerdict, onConflict } = ports;
-  const told = {
-    ...(onVerdict === undefined ? {} : { onVerdict }),
-    ...(onConflict === undefined ? {} : { onConflict }),
-  };
-  const probe = new AddressProbe({ prober, settings, ledger, index, giveBack, now, log, ...told });
+  const { prober, probeSettings: settings, metrics = NO_METRICS, events = NO_EVENTS, onConflict = () => {} } = ports;
+  const onVerdict = metrics.probe.bind(metrics);
+  const probe = new AddressProbe({ prober, settings, ledger, index, giveBack, now, log, onVerdict, onConflict });
   const taker = new FamilyTaker({ ...ports, views, waiters, giveBack, probe, nowMs });
   const reattachment = new Reattachment({ ledger, index, giveBack });
   const { isStillAlive, exhaustedWaitMs: waitMs } = ports;
@@ -107,7 +106,7 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
   const collector = new Collector({ index, releaser, judge: ports.judgeLeftover, nowMs, now, log });
   const inspector = new Inspector({ ledger, catalog, views, holders, spool, index, options });
   const collect = (dryRun: boolean) => collector.collect(dryRun);
-  const agent = new Agent({ ledger, index, allocator, releaser, inspector, collect, log });
+  const agent = new Agent({ ledger, index, allocator, releaser, inspector, collect, log, metrics, events });
   const settle = async () => {
     if (journal !== null) await settleJournal({ journal, ledger, index, giveBack, queue, node, now, log });
   };

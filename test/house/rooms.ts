@@ -9,7 +9,7 @@ interface Room {
 const pure = (rooms: readonly string[], packages: readonly string[] = []): Room => ({ rooms, packages, node: 'none' });
 
 const DOMAIN = ['pkg/errors', 'pkg/ip', 'pkg/pool', 'pkg/crd'];
-const DAEMON = [...DOMAIN, 'pkg/agentapi', 'pkg/log', 'pkg/metrics', 'pkg/kube', 'pkg/ledger'];
+const DAEMON = [...DOMAIN, 'pkg/agentapi', 'pkg/config', 'pkg/log', 'pkg/metrics', 'pkg/kube', 'pkg/ledger'];
 
 export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/errors': pure([]),
@@ -20,6 +20,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/agentapi': pure(['pkg/errors', 'pkg/cni', 'pkg/crd']),
   'pkg/log': { rooms: ['pkg/errors'], packages: ['pino'], node: 'all' },
   'pkg/metrics': { rooms: ['pkg/errors'], packages: ['prom-client'], node: 'all' },
+  // Settings: read by the daemons alike. Only the reader of the file knows files.
+  'pkg/config': {
+    rooms: ['pkg/errors', 'pkg/ip', 'pkg/crd'],
+    packages: ['yaml'],
+    node: /^pkg\/config\/read-config-file\.ts$/,
+  },
   'pkg/kube': { rooms: [...DOMAIN, 'pkg/log'], packages: ['@kubernetes/client-node', 'yaml'], node: 'all' },
   'pkg/ledger': { rooms: [...DOMAIN, 'pkg/kube'], packages: [], node: 'all' },
   // It runs on bare QuickJS: only its Node adapter may know Node.

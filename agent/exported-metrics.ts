@@ -1,0 +1,93 @@
+import type { Reason } from '#pkg/errors/reasons.ts';
+import type { Count, MetricSet } from '#pkg/metrics/metric-set.ts';
+import type { AgentMetrics, WatchedGauge } from './agent-metrics.ts';
+
+type Cause = 'internal' | 'no_available_pool' | 'retries_exhausted' | 'ip_used_out';
+
+/** Spiderpool's four causes. What the requester did wrong has none of them, and counts as a failure only. */
+const CAUSES: Readonly<Partial<Record<Reason, Cause>>> = {
+  internal: 'internal',
+  'io-failure': 'internal',
+  'bad-environment': 'internal',
+  'no-eligible-pool': 'no_available_pool',
+  'unknown-pool': 'no_available_pool',
+  'pools-exhausted': 'ip_used_out',
+  'agent-busy': 'retries_exhausted',
+  'agent-unavailable': 'retries_exhausted',
+  'not-ready': 'retries_exhausted',
+};
+const ALLOCATION_CAUSES: readonly Cause[] = ['internal', 'no_available_pool', 'retries_exhausted', 'ip_used_out'];
+const RELEASE_CAUSES: readonly Cause[] = ['internal', 'retries_exhausted'];
+
+const GAUGES: Readonly<Record<WatchedGauge, { readonly name: string; readonly help: string }>> = {
+  'journal-entries': { name: 'ipledger_journal_entries', help: 'Releases that wait for the API server' },
+  'spool-entries': { name: 'ipledger_spool_entries', help: 'DELs that the plugin left for the agent' },
+  'index-records': { name: 'ipledger_index_records', help: 'Records of this node that the agent knows of' },
+  'waiting-adds': { name: 'ipledger_waiting_adds', help: 'ADDs that wait for an address of a full pool' },
+};
+
+/** Spiderpool's documented names, and ours beside them with the prefix `ipledger_`. */
+export function exportAgentMetrics(set: MetricSet): AgentMetrics {
+  const allocation = new VerbMetrics(set, 'allocation', ALLOCATION_CAUSES);
+  const release = new VerbMetrics(set, 'release', RELEASE_CAUSES);
+  const probes = set.counter('ipledger_probes_total', 'Addresses probed, by verdict', ['verdict']);
+  const conflicts = set.counter('ipledger_create_conflicts_total', 'Records that somebody else had created first');
+  return {
+    allocation: (ms, failed) => allocation.ended(ms, failed),
+    release: (ms, failed) => release.ended(ms, failed),
+    queueWait: (ms, of = 'allocation') => (of === 'allocation' ? allocation : release).waited(ms),
+    probe: (verdict) => probes.add({ verdict }),
+    createConflict: () => {
+      conflicts.add();
+      allocation.conflict();
+    },
+    watch: (gauge, read) => set.gauge(GAUGES[gauge].name, GAUGES[gauge].help, read),
+  };
+}
+
+class VerbMetrics {
+  readonly #all: Count;
+  readonly #failures: Count;
+  readonly #conflicts: Count;
+  readonly #byCause: ReadonlyMap<Cause, Count>;
+  readonly #byReason: Count;
+  readonly #took: ReturnType<MetricSet['durations']>;
+  readonly #waited: ReturnType<MetricSet['durations']>;
+
+  constructor(set: MetricSet, verb: 'allocation' | 'release', causes: readonly Cause[]) {
+    const prefix = `spiderpool_ipam_${verb}`;
+    const counter = (name: string, help: string) => set.counter(`${prefix}_${name}counts_total`, help);
+    this.#all = counter('', `Calls for ${verb}`);
+    this.#failures = counter('failure_', `Calls for ${verb} that failed`);
+    this.#conflicts = counter('update_ippool_conflict_', 'Writes that somebody else had made first');
+    const ofCause = (cause: Cause) => counter(`err_${cause}_`, `Calls for ${verb} that failed: ${cause}`);
+    this.#byCause = new Map(causes.map((cause) => [cause, ofCause(cause)]));
+    const help = `Calls for ${verb} that failed, by reason`;
+    this.#byReason = set.counter(`ipledger_${verb}_failures_total`, help, ['reason']);
+    const durations = (kind: string, what: string) =>
+      set.durations(
+        { histogram: `${prefix}_${kind}seconds`, gauge: (it) => `${prefix}_${it}_${kind}seconds` },
+        `${what} for ${verb}`,
+      );
+    this.#took = durations('duration_', 'Calls');
+    this.#waited = durations('limit_duration_', 'Waiting for the turn of calls');
+  }
+
+  ended(ms: number, failed: Reason | null): void {
+    this.#all.add();
+    this.#took.observe(ms);
+    if (failed === null) return;
+    this.#failures.add();
+    this.#byReason.add({ reason: failed });
+    const cause = CAUSES[failed];
+    if (cause !== undefined) this.#byCause.get(cause)?.add();
+  }
+
+  waited(ms: number): void {
+    this.#waited.observe(ms);
+  }
+
+  conflict(): void {
+    this.#conflicts.add();
+  }
+}

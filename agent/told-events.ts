@@ -1,0 +1,45 @@
+import type { AddArgs } from '#pkg/agentapi/wire.ts';
+import type { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { Reason } from '#pkg/errors/reasons.ts';
+import type { AgentEvent, Regarded } from './events.ts';
+
+/** Why an ADD failed, where somebody but the agent's operator can do something about it. */
+export const FAILED_ADD_EVENTS = {
+  'pools-exhausted': 'IPPoolExhausted',
+  'no-eligible-pool': 'NoEligibleIPPool',
+  'unknown-pool': 'UnknownIPPool',
+  'address-refused': 'IPAddressRefused',
+  'gateway-unreachable': 'GatewayUnreachable',
+  'address-conflict': 'IPAddressConflict',
+  'bad-input': 'InvalidIPAMAnnotation',
+} as const satisfies Partial<Record<Reason, string>>;
+
+/** A foreign host answers on an address of a pool: told to the pool, and to the pod that was to have the address. */
+export const CONFLICT_EVENT = 'IPAddressConflict';
+
+/** Null where an event would help nobody, or where there is no pod to tell. */
+export function failedAddEvent(args: AddArgs, { reason, message, details }: IpamError): AgentEvent | null {
+  if (args.podName === '' || args.podNamespace === '' || !isTold(reason)) return null;
+  if (reason === 'bad-input' && !message.startsWith('annotation ')) return null;
+  const note = details === '' ? message : `${message}\n${details}`;
+  return { regarding: podOf(args), type: 'Warning', reason: FAILED_ADD_EVENTS[reason], note };
+}
+
+export function conflictEvents(
+  pod: Pick<AddArgs, 'podNamespace' | 'podName' | 'podUID'>,
+  pool: { readonly name: string; readonly uid: string },
+  found: { readonly address: string; readonly mac: string },
+): AgentEvent[] {
+  const note = `${found.address} of pool ${pool.name} is used by a foreign host with MAC ${found.mac}`;
+  const poolItself = { apiVersion: 'spiderpool.spidernet.io/v2beta1', kind: 'SpiderIPPool', namespace: '', ...pool };
+  const regarded: Regarded[] = pod.podName === '' ? [poolItself] : [podOf(pod), poolItself];
+  return regarded.map((regarding) => ({ regarding, type: 'Warning', reason: CONFLICT_EVENT, note }));
+}
+
+function podOf(pod: Pick<AddArgs, 'podNamespace' | 'podName' | 'podUID'>): Regarded {
+  return { apiVersion: 'v1', kind: 'Pod', namespace: pod.podNamespace, name: pod.podName, uid: pod.podUID };
+}
+
+function isTold(reason: Reason): reason is keyof typeof FAILED_ADD_EVENTS {
+  return Object.hasOwn(FAILED_ADD_EVENTS, reason);
+}

@@ -1,0 +1,56 @@
+import { asBoolean, asInteger, asOneOf, asString, refuse } from '#pkg/crd/untrusted.ts';
+import { quote } from '#pkg/ip/quote.ts';
+import type { ClusterConfig } from './cluster-config.ts';
+
+interface ConfigKey<T> {
+  readonly fallback: T;
+  /** Throws what is wrong with the value, and what is allowed instead. */
+  readonly read: (value: unknown, key: string) => T;
+}
+
+/** The longest path a Unix socket may have on Linux, without its final zero. */
+const LONGEST_SOCKET_PATH = 107;
+const MOST_REDUNDANT_IPS = 5_000;
+
+/**
+ * Every key that decides something. A default is what Spiderpool's chart writes, since that is what its users know; only
+ * `enableValidatingResourcesDeletedWebhook` is what its documentation promises.
+ */
+export const CONFIG_KEYS: { readonly [K in keyof ClusterConfig]: ConfigKey<ClusterConfig[K]> } = {
+  ipamUnixSocketPath: { fallback: '/var/run/spidernet/spiderpool.sock', read: asSocketPath },
+  enableIPv4: flag(true),
+  enableIPv6: flag(true),
+  enableStatefulSet: flag(true),
+  enableKubevirtStaticIP: flag(true),
+  enableSpiderSubnet: flag(true),
+  enableAutoPoolForApplication: flag(true),
+  clusterSubnetAutoPoolDefaultRedundantIPNumber: whole(0, MOST_REDUNDANT_IPS, 0),
+  enableCleanOutdatedEndpoint: flag(false),
+  enableIPConflictDetection: flag(false),
+  enableGatewayDetection: flag(false),
+  enableValidatingResourcesDeletedWebhook: flag(true),
+  probeWindowMs: whole(20, 2_000, 100),
+  probeCount: whole(1, 10, 3),
+  quarantineSeconds: whole(1, 604_800, 900),
+  onIPConflict: { fallback: 'next', read: (value, key) => asOneOf(value, key, ['next', 'block']) },
+  exhaustedWaitSeconds: whole(0, 3_600, 10),
+};
+
+/** Another spelling of the same thing: Spiderpool's chart and documentation write it, and its programs never read it. */
+export const ALIASES: Readonly<Record<string, keyof ClusterConfig>> = {
+  clusterSubnetDefaultFlexibleIPNumber: 'clusterSubnetAutoPoolDefaultRedundantIPNumber',
+};
+
+function flag(fallback: boolean): ConfigKey<boolean> {
+  return { fallback, read: asBoolean };
+}
+
+function whole(lowest: number, highest: number, fallback: number): ConfigKey<number> {
+  return { fallback, read: (value, key) => asInteger(value, key, lowest, highest) };
+}
+
+function asSocketPath(value: unknown, key: string): string {
+  const path = asString(value, key, LONGEST_SOCKET_PATH);
+  const isPlain = path.startsWith('/') && !path.endsWith('/') && !path.includes('\0') && !path.includes('/../');
+  return isPlain ? path : refuse(key, `expected the absolute path of a socket, found ${quote(path)}`);
+}

@@ -1,0 +1,77 @@
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { quote } from '#pkg/ip/quote.ts';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** Ours wins. */
+const PREFIXES = ['IPLEDGER_', 'SPIDERPOOL_'];
+const TRUE = ['1', 't', 'T', 'true', 'TRUE', 'True'];
+const FALSE = ['0', 'f', 'F', 'false', 'FALSE', 'False'];
+const LONGEST = 4_096;
+
+/** Reads settings by their name without prefix. An empty variable is an absent one, as charts write it. */
+export class EnvReader {
+  readonly #env: Env;
+  readonly #read = new Set<string>();
+
+  constructor(env: Env) {
+    this.#env = env;
+  }
+
+  text(name: string, fallback: string): string {
+    return this.#find(name)?.value ?? fallback;
+  }
+
+  required(name: string, what: string): string {
+    const found = this.#find(name);
+    if (found !== null) return found.value;
+    throw new IpamError('bad-config', `${PREFIXES.map((it) => it + name).join(' or ')} must be set to ${what}`);
+  }
+
+  flag(name: string, fallback: boolean): boolean {
+    return this.choice(name, [...TRUE, ...FALSE], 'true or false', (text) => TRUE.includes(text)) ?? fallback;
+  }
+
+  port(name: string, fallback: number): number {
+    const found = this.#find(name);
+    if (found === null) return fallback;
+    const port = /^\d{1,5}$/.test(found.value) ? Number(found.value) : 0;
+    return port >= 1 && port <= 65_535 ? port : refuse(found, 'a port from 1 to 65535');
+  }
+
+  /** Undefined when it is not set; `allowed` is how the choices are told. */
+  choice<T>(name: string, choices: readonly string[], allowed: string, toValue: (text: string) => T): T | undefined {
+    const found = this.#find(name);
+    if (found === null) return undefined;
+    return choices.includes(found.value) ? toValue(found.value) : refuse(found, allowed);
+  }
+
+  /** The variables of ours that are set and that nobody asked for, with their values. */
+  unread(): (readonly [name: string, value: string])[] {
+    return Object.entries(this.#env).flatMap(([name, value = '']) =>
+      value !== '' && !this.#read.has(name) && PREFIXES.some((prefix) => name.startsWith(prefix))
+        ? [[name, value] as const]
+        : [],
+    );
+  }
+
+  /** Marks as read what is known here and read elsewhere. */
+  skip(name: string): void {
+    for (const prefix of PREFIXES) this.#read.add(prefix + name);
+  }
+
+  /** Whichever spelling is set, with its full name. `MULTUS_` names stand without a prefix upstream. */
+  #find(name: string): { readonly name: string; readonly value: string } | null {
+    this.skip(name);
+    for (const full of [...PREFIXES.map((prefix) => prefix + name), ...(name.startsWith('MULTUS_') ? [name] : [])]) {
+      const value = this.#env[full]?.trim() ?? '';
+      if (value.length > LONGEST) throw new IpamError('bad-config', `${full} is longer than ${LONGEST} characters`);
+      if (value !== '') return { name: full, value };
+    }
+    return null;
+  }
+}
+
+function refuse({ name, value }: { readonly name: string; readonly value: string }, allowed: string): never {
+  throw new IpamError('bad-config', `${name}: expected ${allowed}, found ${quote(value)}`);
+}

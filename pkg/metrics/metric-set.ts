@@ -1,0 +1,54 @@
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Durations } from './durations.ts';
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** Counts upwards; `labels` as it was registered with. */
+export interface Count {
+  add(labels?: Labels): void;
+}
+
+/** What one process counts and measures, and how a scrape reads it. */
+export class MetricSet {
+  readonly contentType: string;
+  readonly #registry = new Registry();
+
+  constructor() {
+    this.contentType = this.#registry.contentType;
+  }
+
+  counter(name: string, help: string, labels: readonly string[] = []): Count {
+    const counter = new Counter({ name, help, labelNames: [...labels], registers: [this.#registry] });
+    return { add: (given = {}) => counter.inc({ ...given }) };
+  }
+
+  /** Asked at every scrape. What it throws costs this one value, not the scrape. */
+  gauge(name: string, help: string, read: () => number): void {
+    const registers = [this.#registry];
+    new Gauge({ name, help, registers, collect: readInto });
+    function readInto(this: Gauge): void {
+      try {
+        this.set(read());
+      } catch {
+        this.set(Number.NaN);
+      }
+    }
+  }
+
+  durations(names: ConstructorParameters<typeof Durations>[1], help: string): Durations {
+    return new Durations(this.#registry, names, help);
+  }
+
+  /** Node's own: heap, event loop, garbage collection. They cost something, so they are asked for. */
+  addProcess(): void {
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  async text(): Promise<string> {
+    return await this.#registry.metrics();
+  }
+
+  names(): string[] {
+    return this.#registry.getMetricsAsArray().map(({ name }) => name);
+  }
+}

@@ -1,0 +1,78 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
+
+export interface Page {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+export interface PageServerOptions {
+  /** 0: any that is free. */
+  readonly port: number;
+  /** All addresses of the host unless told. */
+  readonly host?: string;
+  /** What the person who must change the port has to change. */
+  readonly portSetting: string;
+  /** `path` without its query. */
+  readonly answer: (path: string) => Promise<Page>;
+}
+
+export interface PageServer extends AsyncDisposable {
+  readonly port: number;
+}
+
+const MOST_CONNECTIONS = 64;
+const TIMEOUT_MS = 10_000;
+const MAX_HEADER_BYTES = 8 * 1024;
+
+/** A few read-only pages over HTTP for whoever can reach the port: bounded in connections, time and size. */
+export async function startPageServer({ answer, ...at }: PageServerOptions): Promise<PageServer> {
+  const limits = { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS };
+  const server = createServer({ ...limits, keepAliveTimeout: TIMEOUT_MS, connectionsCheckingInterval: 1_000 });
+  server.maxConnections = MOST_CONNECTIONS;
+  server.on('request', (request, response) => {
+    void reply(request, response, answer);
+  });
+  await listen(server, at);
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: () => close(server),
+  };
+}
+
+async function reply(request: IncomingMessage, response: ServerResponse, answer: PageServerOptions['answer']) {
+  request.resume();
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.writeHead(405, { allow: 'GET, HEAD', connection: 'close' }).end();
+    return;
+  }
+  const page = await answer(request.url?.split('?', 1)[0] ?? '/').catch(toFault);
+  response.writeHead(page.status, { 'content-type': page.contentType, 'content-length': Buffer.byteLength(page.body) });
+  response.end(request.method === 'HEAD' ? '' : page.body);
+}
+
+function toFault(thrown: unknown): Page {
+  return { status: 500, contentType: 'text/plain; charset=utf-8', body: `${toIpamError(thrown).message}\n` };
+}
+
+async function listen(server: Server, { port, host, portSetting }: Omit<PageServerOptions, 'answer'>): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen({ port, ...(host === undefined ? {} : { host }) }, resolve);
+  await promise.catch((thrown: NodeJS.ErrnoException) => {
+    const why = thrown.code === 'EADDRINUSE' ? 'another process uses it' : thrown.message;
+    throw new IpamError('bad-config', `port ${port} (${portSetting}) cannot be opened: ${why}`, { cause: thrown });
+  });
+  server.removeListener('error', reject);
+  // Running out of file descriptors must not end the process.
+  server.on('error', () => {});
+}
+
+async function close(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  server.closeAllConnections();
+  await promise;
+}
