@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { CollectAnswer, ReleaseAnswer, ReleaseArgs } from '#pkg/agentapi/admin.ts';
 import type { AddArgs, AddResponse, BatchDelArgs, CallExtras, CheckArgs, DelArgs, GcArgs } from '#pkg/agentapi/wire.ts';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
+import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { type AgentMetrics, NO_METRICS } from './agent-metrics.ts';
 import type { Allocator } from './allocate/allocator.ts';
@@ -12,6 +12,7 @@ import { type Events, NO_EVENTS } from './events.ts';
 import { describeHolder } from './inspect/describe-holder.ts';
 import type { Inspector } from './inspect/inspector.ts';
 import type { NodeIndex } from './node-index.ts';
+import { Readiness } from './readiness.ts';
 import type { Attachment } from './release/attachment.ts';
 import { releaseGarbage } from './release/garbage.ts';
 import type { Released, Releaser } from './release/releaser.ts';
@@ -35,7 +36,7 @@ export class Agent {
   readonly #parts: AgentParts;
   readonly #metrics: AgentMetrics;
   readonly #events: Events;
-  #isReady = false;
+  readonly #readiness = new Readiness();
 
   constructor(parts: AgentParts) {
     this.#parts = parts;
@@ -44,16 +45,9 @@ export class Agent {
     this.#events = parts.events ?? NO_EVENTS;
   }
 
-  becomeReady(): void {
-    this.#isReady = true;
-  }
-
-  get isReady(): boolean {
-    return this.#isReady;
-  }
-
-  throwIfNotReady(): void {
-    if (!this.#isReady) throw new IpamError('not-ready', 'the agent has not read its records yet');
+  /** Says what the agent still waits for, or that it waits for nothing any more. */
+  get readiness(): Readiness {
+    return this.#readiness;
   }
 
   async add(args: AddArgs, call: Call): Promise<AddResponse> {
@@ -67,7 +61,7 @@ export class Agent {
   }
 
   async #add(args: AddArgs, call: Call): Promise<AddResponse> {
-    this.throwIfNotReady();
+    await this.#readiness.wait(call);
     this.#warn(args, args);
     const answer = await this.#parts.allocator.add(args, call);
     const addresses = answer.ips.filter(({ nic }) => nic === args.ifName).map(({ address }) => address);
@@ -77,43 +71,43 @@ export class Agent {
 
   async del(args: DelArgs): Promise<void> {
     await measured('release', this.#metrics, async () => {
-      this.throwIfNotReady();
       this.#warn(args, args);
+      if (!this.#readiness.isReady) return await this.#parts.releaser.postpone(args);
       this.#logReleased(args, await this.#parts.releaser.del(args), 'DEL');
     });
   }
 
   async delContainer(args: BatchDelArgs): Promise<void> {
     await measured('release', this.#metrics, async () => {
-      this.throwIfNotReady();
+      this.#readiness.throwIfNotYet();
       const released = await this.#parts.releaser.delContainer(args);
       this.#logReleased({ containerID: args.containerID, ifName: '*' }, released, 'DEL');
     });
   }
 
   async check(args: CheckArgs): Promise<void> {
-    this.throwIfNotReady();
+    this.#readiness.throwIfNotYet();
     await checkAttachment(args, this.#parts.index, this.#parts.ledger);
   }
 
   async gc(args: GcArgs, call: Call): Promise<number> {
-    this.throwIfNotReady();
+    this.#readiness.throwIfNotYet();
     const released = await releaseGarbage(args, call, this.#parts.index, this.#parts.releaser);
     for (const it of released) {
       const { containerID = '', interface: ifName } = it.record.spec.holder;
       this.#logReleased({ containerID, ifName }, [it], 'GC');
     }
-    return released.filter(({ outcome }) => outcome === 'released' || outcome === 'cooling').length;
+    return released.filter(({ outcome }) => ['released', 'cooling', 'retained', 'owed'].includes(outcome)).length;
   }
 
   async collect(dryRun: boolean): Promise<CollectAnswer> {
-    this.throwIfNotReady();
+    this.#readiness.throwIfNotYet();
     return await this.#parts.collect(dryRun);
   }
 
   /** An operator's word: the record exactly as it was shown to the operator, or nothing. */
   async release({ name, uid, resourceVersion, asOfMs }: ReleaseArgs): Promise<ReleaseAnswer> {
-    this.throwIfNotReady();
+    this.#readiness.throwIfNotYet();
     const { ledger, releaser, log } = this.#parts;
     const record = await ledger.get(name);
     if (record === null) return { released: false, because: 'gone' };

@@ -38,7 +38,7 @@ export function buildServer(agent: Agent, log: Logger): FastifyInstance {
 
   server.get(PATHS.healthy, async () => '');
   server.get(PATHS.status, async () => {
-    agent.throwIfNotReady();
+    agent.readiness.throwIfNotReady();
     return { ready: true };
   });
   server.post(PATHS.ip, async (request, reply) => {

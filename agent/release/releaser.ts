@@ -60,6 +60,11 @@ export class Releaser {
     });
   }
 
+  /** For an agent that cannot tell yet what the container holds: the DEL is done once it can. */
+  async postpone(args: DelArgs): Promise<void> {
+    await this.#deps.spool.keep(args);
+  }
+
   /** The pod will have no sandbox again: what was kept for one goes now. */
   async podEnded(uid: string): Promise<Released[]> {
     const attachments = [...(this.#kept.get(uid)?.values() ?? [])];

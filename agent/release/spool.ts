@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeSpooledDel, spoolFileName } from '#pkg/agentapi/spooled-del.ts';
-import type { DelArgs } from '#pkg/agentapi/wire.ts';
+import type { DelArgs, SpooledDel } from '#pkg/agentapi/wire.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { makeDirectory, refuseForeignDirectory } from '../private-directory.ts';
 import type { Attachment } from './attachment.ts';
@@ -65,6 +65,18 @@ export class Spool {
       if (isMissing(thrown)) return { kind: 'gone' };
       throw thrown;
     }
+  }
+
+  /** Durable too. One of the same attachment that is there already says the same. */
+  async keep(args: DelArgs): Promise<void> {
+    const name = spoolFileName(args);
+    const unfinished = this.#path(`.${name}.agent`);
+    {
+      await using handle = await open(unfinished, 'w', 0o600);
+      await handle.writeFile(JSON.stringify({ version: 1, del: args } satisfies SpooledDel));
+      await handle.sync();
+    }
+    await this.#change(() => rename(unfinished, this.#path(name)));
   }
 
   /** Durable: an entry that was applied or consumed must not come back after a power cut. */

@@ -1,20 +1,15 @@
-import { dirname, join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
-import { lockDataDirectory, lockSocketPath } from '#pkg/ledger/agent-lock.ts';
+import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { openSqliteLedger } from '#pkg/ledger/sqlite-ledger.ts';
 import type { ProbeSettings } from '../allocate/address-probe.ts';
-import { makeDirectory, refuseForeignDirectory } from '../private-directory.ts';
-import { checkProbeCapabilities } from '../probe/capabilities.ts';
-import type { AnnounceTarget } from '../probe/probe-target.ts';
-import { Prober } from '../probe/prober.ts';
+import { openProber } from '../open-prober.ts';
 import { drainSpool } from '../release/drain-spool.ts';
 import { Spool } from '../release/spool.ts';
 import { repeat } from '../repeat.ts';
 import { buildServer } from '../server.ts';
-import { prepareSocketPath } from '../socket-path.ts';
 import type { ReachStep } from '../steps.ts';
+import { listenOn, takeHost } from '../take-host.ts';
 import { composeStandalone, loadIndex } from './compose-standalone.ts';
 import { LastGoodFiles } from './last-good-files.ts';
 import { PoolDirectory } from './pool-directory.ts';
@@ -43,8 +38,7 @@ export async function startStandaloneAgent(
 ): Promise<AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
   await takeHost(config, starting);
-  const prober = openProber(config.probeSettings, log);
-  if (prober !== null) starting.use(prober);
+  const prober = openProber(config.probeSettings, starting, log);
   const ledger = await openSqliteLedger(join(config.dataDirectory, 'ledger.db'));
   starting.defer(() => ledger.close());
   const index = await loadIndex(ledger);
@@ -66,9 +60,9 @@ export async function startStandaloneAgent(
     reach,
   });
   await drainSpool(spool, releaser, log);
-  agent.becomeReady();
+  agent.readiness.become();
   const server = buildServer(agent, log);
-  await listen(server, config.socketPath);
+  await listenOn(server, config.socketPath);
   starting.defer(() => server.close());
   starting.defer(() => waiters.stop());
   log.info({ socket: config.socketPath, node: config.node }, 'agent serves');
@@ -80,39 +74,6 @@ export async function startStandaloneAgent(
   const pauseMs = () => Math.max(SHORTEST_LOOK_MS, collector.untilNextMs(lookEveryMs(config)));
   starting.use(repeat(pauseMs, () => collector.collect(false), report('collect leftovers')));
   return starting.move();
-}
-
-/** A pool may ask for probing later, so the prober is made at boot wherever it can work. */
-function openProber({ detectConflict, detectGateway }: ProbeSettings, log: Logger): Prober | null {
-  const missing = checkProbeCapabilities();
-  if (missing !== null && (detectConflict || detectGateway)) throw new IpamError('bad-config', missing);
-  if (missing !== null) return null;
-  const onAnnounceFailure = ({ interface: name }: AnnounceTarget, why: string) =>
-    log.warn({ interface: name, why }, 'address not announced');
-  return new Prober({ onAnnounceFailure });
-}
-
-/** First of all: nothing is read or changed while another agent may be at work here. */
-async function takeHost(
-  { dataDirectory, socketPath }: StandaloneConfig,
-  starting: AsyncDisposableStack,
-): Promise<void> {
-  await makeDirectory(dataDirectory);
-  await refuseForeignDirectory(dataDirectory);
-  starting.use(lockDataDirectory(dataDirectory));
-  await makeDirectory(dirname(socketPath));
-  starting.use(lockSocketPath(socketPath));
-  await prepareSocketPath(socketPath);
-}
-
-/** The socket is made with mode 0600: no moment in which others could connect. */
-async function listen(server: FastifyInstance, path: string): Promise<void> {
-  const before = process.umask(0o177);
-  try {
-    await server.listen({ path });
-  } finally {
-    process.umask(before);
-  }
 }
 
 function lookEveryMs({ collectAfterMs }: StandaloneConfig): number {

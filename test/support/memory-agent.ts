@@ -85,7 +85,7 @@ export async function startMemoryAgent(
     catalog,
     spool,
   });
-  parts.agent.becomeReady();
+  parts.agent.readiness.become();
   return {
     ...parts,
     ledger,
