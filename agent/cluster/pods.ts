@@ -14,6 +14,8 @@ export interface PodFacts {
   readonly controller: OwnerReference | null;
   /** Not being deleted, not finished, not evicted: its sandbox may be made, or made again. */
   readonly isAlive: boolean;
+  /** Completes "pod x is dead: …". */
+  readonly endedBecause?: string;
   readonly podIPs: readonly string[];
 }
 

@@ -1,10 +1,8 @@
-import type { ReservedIp } from '#pkg/crd/decode-reserved-ip.ts';
 import { findOverlap } from '#pkg/crd/pool-overlap.ts';
-import type { Family } from '#pkg/ip/address.ts';
-import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { compareText } from '#pkg/pool/order.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { CatalogSnapshot } from '../pool-catalog.ts';
+import { reservedAddresses } from '../reserved-addresses.ts';
 import type { PoolFile } from './pool-files.ts';
 
 interface Listed {
@@ -38,7 +36,7 @@ export function assembleCatalog(
   return {
     pools: sortByName(accepted),
     reservedIps,
-    reserved: { 4: reservedOf(4, reservedIps, before), 6: reservedOf(6, reservedIps, before) },
+    reserved: reservedAddresses(reservedIps, before),
     problems,
   };
 }
@@ -68,12 +66,4 @@ function findContradiction(
     return `the domain of pool ${pool.name} is ${domain} and cannot become ${pool.domain}; make a new pool`;
   }
   return findOverlap(pool, accepted.values());
-}
-
-/** The same object as before when nothing changed, so that views stay. */
-function reservedOf(family: Family, all: readonly ReservedIp[], before: CatalogSnapshot | null): IntervalSet {
-  const counted = all.filter((it) => it.family === family && !it.isTerminating);
-  const now = IntervalSet.of(counted.flatMap((it) => [...it.addresses.intervals()]));
-  const earlier = before?.reserved[family];
-  return earlier?.equals(now) === true ? earlier : now;
 }

@@ -8,7 +8,10 @@ export interface StickySwitches {
 const ORDINAL = /^(?:0|[1-9]\d{0,9})$/;
 
 /** Rule 7: StatefulSet pods by their ordinal, and virtual machines. Third-party sets with the same kind are not. */
-export function isStickyHolder({ kind, name, owner }: Holder, switches: StickySwitches): boolean {
+export function isStickyHolder(
+  { kind, name, owner }: Pick<Holder, 'kind' | 'name' | 'owner'>,
+  switches: StickySwitches,
+): boolean {
   if (kind === 'VirtualMachineInstance') return switches.enableKubevirtStaticIP;
   if (kind !== 'Pod' || !switches.enableStatefulSet) return false;
   return owner?.apiVersion === 'apps/v1' && owner.kind === 'StatefulSet' && ordinalOf(name, owner.name) !== null;

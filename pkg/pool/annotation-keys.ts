@@ -11,3 +11,8 @@ export const NAMESPACE_ANNOTATIONS = {
   v4: ['ipam.spidernet.io/default-ipv4-ippool', 'ipam.spidernet.io/defaultv4ippool'],
   v6: ['ipam.spidernet.io/default-ipv6-ippool', 'ipam.spidernet.io/defaultv6ippool'],
 } as const;
+
+export const MULTUS_ANNOTATIONS = {
+  defaultNetwork: 'v1.multus-cni.io/default-network',
+  networks: 'k8s.v1.cni.cncf.io/networks',
+} as const;

@@ -24,11 +24,16 @@ export class AnnotationReader {
     return new IpamError('bad-input', `annotation ${this.key}: ${text}`, { cause });
   }
 
-  json(text: string): unknown {
+  bounded(text: string): string {
     const bytes = Buffer.byteLength(text);
     if (bytes > MOST_BYTES) throw this.fault(`${bytes} bytes are too long, at most ${MOST_BYTES} are read`);
+    return text;
+  }
+
+  json(text: string): unknown {
+    const whole = this.bounded(text);
     try {
-      return JSON.parse(text);
+      return JSON.parse(whole);
     } catch (cause) {
       throw this.fault(`bad JSON: ${toOneLine(cause)}`, cause);
     }

@@ -125,6 +125,15 @@ const CASES: readonly Case[] = [
     expected: { rule: 'multus', text: 'Multus network "prod/a" of eth0 is not in multusName [kube-system/a]' },
   },
   {
+    name: 'multusName and a network that is unknown for a reason',
+    pool: { multusNames: ['a'] },
+    request: { multusUnknownBecause: 'annotation x: bad JSON' },
+    expected: {
+      rule: 'multus',
+      text: 'Multus network of eth0 is unknown (annotation x: bad JSON), it must be one of multusName [kube-system/a]',
+    },
+  },
+  {
     name: 'multusName and an unknown network',
     pool: { multusNames: ['a'] },
     expected: {

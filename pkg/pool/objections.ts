@@ -99,7 +99,8 @@ function multusMismatch(pool: Pool, request: PoolRequest, { agentNamespace }: Ob
   if (pool.multusNames.length === 0) return null;
   const names = pool.multusNames.map((name) => (name.includes('/') ? name : `${agentNamespace}/${name}`));
   if (request.multusName === null) {
-    return `Multus network of ${request.interface} is unknown, it must be one of multusName [${listSome(names, 10)}]`;
+    const because = request.multusUnknownBecause ? ` (${request.multusUnknownBecause})` : '';
+    return `Multus network of ${request.interface} is unknown${because}, it must be one of multusName [${listSome(names, 10)}]`;
   }
   const network = `Multus network ${quote(request.multusName)} of ${request.interface}`;
   return notAmong(network, request.multusName, 'multusName', names);

@@ -144,6 +144,12 @@ test.each([
     fault: 'there are 2 items, none for interface "net2" at position 2 from 0',
   },
   {
+    name: 'no position, for a reason',
+    text: UNNAMED,
+    nic: { interface: 'net2', interfaceIndex: null, multusUnknownBecause: 'annotation x: bad JSON' },
+    fault: 'the items name no interface and the position of interface "net2" is unknown: annotation x: bad JSON',
+  },
+  {
     name: 'no position',
     text: UNNAMED,
     nic: { interface: 'net2', interfaceIndex: null },

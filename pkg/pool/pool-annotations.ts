@@ -13,6 +13,8 @@ export interface NicPools extends PoolNames {
   readonly cleanGateway: boolean;
 }
 
+type Nic = Pick<PoolRequest, 'interface' | 'interfaceIndex' | 'multusUnknownBecause'>;
+
 interface Item extends NicPools {
   /** Empty when not given. */
   readonly interface: string;
@@ -26,7 +28,7 @@ export function parseIppool(text: string): Parsed<PoolNames> {
 }
 
 /** The item for the interface that asks; all items are checked. */
-export function parseIppools(text: string, nic: Pick<PoolRequest, 'interface' | 'interfaceIndex'>): Parsed<NicPools> {
+export function parseIppools(text: string, nic: Nic): Parsed<NicPools> {
   const reader = new AnnotationReader(POD_ANNOTATIONS.ippools);
   const items = reader.list(reader.json(text), 'the value').map((item, index) => readItem(reader, item, `[${index}]`));
   if (items.length === 0) throw reader.fault('the list is empty');
@@ -64,14 +66,11 @@ function byName(reader: AnnotationReader, items: readonly Item[], nic: { readonl
   return found;
 }
 
-function byIndex(
-  reader: AnnotationReader,
-  items: readonly Item[],
-  nic: { readonly interface: string; readonly interfaceIndex: number | null },
-): Item {
+function byIndex(reader: AnnotationReader, items: readonly Item[], nic: Nic): Item {
   const nicText = `interface ${quote(nic.interface)}`;
   if (nic.interfaceIndex === null) {
-    throw reader.fault(`the items name no interface and the position of ${nicText} is unknown`);
+    const because = nic.multusUnknownBecause ? `: ${nic.multusUnknownBecause}` : '';
+    throw reader.fault(`the items name no interface and the position of ${nicText} is unknown${because}`);
   }
   const found = items[nic.interfaceIndex];
   if (found === undefined) {

@@ -10,6 +10,8 @@ export interface PoolRequest {
   readonly multusName: string | null;
   /** Position of this interface in the Multus selection, eth0 = 0; null when unknown. Places unnamed `ippools` items. */
   readonly interfaceIndex: number | null;
+  /** Why one of these two is not known; completes an objection. */
+  readonly multusUnknownBecause?: string | null;
   readonly cniConfig: {
     readonly ipv4: readonly string[];
     readonly ipv6: readonly string[];

@@ -1,0 +1,45 @@
+import type { Logger } from 'pino';
+import type { KubeClient } from '#pkg/kube/client.ts';
+import { Reflector } from '#pkg/kube/reflector.ts';
+import { CONFIG_MAPS } from './resources.ts';
+import { logTrouble } from './watch-trouble.ts';
+
+const NAME = 'ipledger-adopted';
+
+/** Whether what Spiderpool had given away is in the ledger: until then no address may be handed out. */
+export class AdoptionMarker implements AsyncDisposable {
+  /** Rejects only if this was disposed of before. */
+  readonly adopted: Promise<void>;
+  readonly #reflector: Reflector;
+  readonly #giveUp: (error: Error) => void;
+  #isAdopted = false;
+
+  constructor(client: KubeClient, namespace: string, log: Logger) {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.adopted = promise;
+    this.#giveUp = reject;
+    promise.catch(() => {}); // nobody has to wait for it
+    this.#reflector = new Reflector(client, {
+      resource: CONFIG_MAPS,
+      query: { namespace, fieldSelector: `metadata.name=${NAME}` },
+      form: 'metadata',
+      onEvent: ({ type }) => {
+        if (type !== 'Added') return;
+        this.#isAdopted = true;
+        resolve();
+        // It is never taken back, so nobody has to watch it any more.
+        void this.#reflector[Symbol.asyncDispose]();
+      },
+      onTrouble: logTrouble(log, `ConfigMap ${namespace}/${NAME}`),
+    });
+  }
+
+  get isAdopted(): boolean {
+    return this.#isAdopted;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#reflector[Symbol.asyncDispose]();
+    this.#giveUp(new Error('nobody waits for the adoption any more'));
+  }
+}

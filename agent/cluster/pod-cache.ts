@@ -1,0 +1,130 @@
+import type { Logger } from 'pino';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
+import { toApiError } from '#pkg/kube/api-error.ts';
+import type { KubeClient } from '#pkg/kube/client.ts';
+import type { WatchEvent } from '#pkg/kube/known-objects.ts';
+import type { KubeObject } from '#pkg/kube/kube-object.ts';
+import { Reflector } from '#pkg/kube/reflector.ts';
+import { decodePod, type SeenPod } from './decode-pod.ts';
+import { PodTable } from './pod-table.ts';
+import type { PodFacts, PodName, Pods } from './pods.ts';
+import { PODS } from './resources.ts';
+import { logTrouble } from './watch-trouble.ts';
+
+export interface PodCacheOptions {
+  readonly node: string;
+  readonly log: Logger;
+}
+
+const READ_TIMEOUT_MS = 5_000;
+const NOT_SERVED = 'the API server does not serve pods';
+
+/** The pods of this node by watch, with one read where kubelet was faster than the watch. */
+export class PodCache implements Pods, AsyncDisposable {
+  readonly synced: Promise<void>;
+  readonly #client: KubeClient;
+  readonly #node: string;
+  readonly #log: Logger;
+  readonly #listeners = new Set<(uid: string) => void>();
+  readonly #table = new PodTable((uid) => this.#tellEnd(uid));
+  readonly #reflector: Reflector;
+
+  constructor(client: KubeClient, { node, log }: PodCacheOptions) {
+    this.#client = client;
+    this.#node = node;
+    this.#log = log;
+    this.#reflector = new Reflector(client, {
+      resource: PODS,
+      query: { fieldSelector: `spec.nodeName=${node}` },
+      onEvent: (event) => this.#take(event),
+      onTrouble: logTrouble(log, 'pods of this node'),
+    });
+    this.synced = this.#reflector.synced;
+  }
+
+  async find(pod: PodName): Promise<PodFacts | null> {
+    const cached = this.#table.named(pod.namespace, pod.name)?.facts;
+    if (cached !== undefined && isMeant(cached, pod)) return cached;
+    return this.read(pod);
+  }
+
+  async read(pod: PodName): Promise<PodFacts | null> {
+    const { namespace, name } = pod;
+    const before = this.#table.named(namespace, name);
+    const got = await this.#client.get(PODS, { namespace, name }, { timeoutMs: READ_TIMEOUT_MS });
+    if (!got.ok && got.because === 'NotFound') {
+      if (before !== null) this.#table.end(before.objectUid);
+      return null;
+    }
+    if (!got.ok) throw toApiError(`read pod ${namespace}/${name}`, got, NOT_SERVED);
+    const seen = decode(got.object);
+    const isElsewhere = seen.facts.node !== '' && seen.facts.node !== this.#node;
+    // Of this name there was one here and now there is one elsewhere: ours is gone.
+    if (isElsewhere && before !== null) this.#table.end(before.objectUid);
+    const facts = isElsewhere ? seen.facts : this.#table.see(seen, 'read');
+    if (facts === null || (pod.uid !== '' && facts.uid !== pod.uid)) return null;
+    if (isElsewhere) {
+      const message = `pod ${namespace}/${name} is on node ${facts.node}, and this agent serves ${this.#node}`;
+      throw new IpamError('bad-input', message);
+    }
+    return facts;
+  }
+
+  known(uid: string): PodFacts | null {
+    return this.#table.known(uid);
+  }
+
+  onEnd(listener: (uid: string) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#reflector[Symbol.asyncDispose]();
+  }
+
+  #take(event: WatchEvent): void {
+    if (event.type === 'Synced') void this.#confirmLearned();
+    else if (event.type === 'Deleted') this.#table.end(event.identity.uid);
+    // An unreadable pod throws, which is told as trouble; what was known of it stays.
+    else this.#table.see(decode(event.object), 'watch');
+  }
+
+  /** After a new list: what came and went while nobody watched is in no event. */
+  async #confirmLearned(): Promise<void> {
+    for (const { facts } of this.#table.learned()) {
+      await this.read(facts).catch((thrown: unknown) =>
+        this.#log.warn(
+          { pod: `${facts.namespace}/${facts.name}`, why: toIpamError(thrown).message },
+          'pod not confirmed',
+        ),
+      );
+    }
+  }
+
+  #tellEnd(uid: string): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(uid);
+      } catch (thrown) {
+        this.#log.error({ uid, why: toIpamError(thrown).message }, 'end of a pod not handled');
+      }
+    }
+  }
+}
+
+/** Without a UID only a living pod is certainly the one that is meant: a dead one may have been replaced. */
+function isMeant(cached: PodFacts, { uid }: PodName): boolean {
+  return uid === '' ? cached.isAlive : cached.uid === uid;
+}
+
+function decode(object: KubeObject): SeenPod {
+  try {
+    return decodePod(object);
+  } catch (thrown) {
+    const { namespace, name } = object.metadata;
+    throw new IpamError('internal', `pod ${namespace}/${name} cannot be read: ${toIpamError(thrown).message}`, {
+      cause: thrown,
+    });
+  }
+}

@@ -1,0 +1,99 @@
+import { BoundedMap } from './bounded-map.ts';
+import type { SeenPod } from './decode-pod.ts';
+import type { PodFacts } from './pods.ts';
+import { isOlder } from './resource-version.ts';
+
+interface Entry extends SeenPod {
+  /** Shown by the watch, which will also show its end. */
+  readonly isWatched: boolean;
+}
+
+const MOST_LEARNED = 1_000;
+const MOST_GONE = 5_000;
+
+/** What is known of the pods of this node, whoever brought the news first. A pod that was seen gone stays gone. */
+export class PodTable {
+  readonly #entries = new Map<string, Entry>();
+  readonly #byName = new Map<string, string>();
+  readonly #byUid = new Map<string, string>();
+  /** Learned by a read and not yet shown by the watch, oldest first. */
+  readonly #learned = new Set<string>();
+  readonly #gone = new BoundedMap<string, true>(MOST_GONE);
+  readonly #onEnd: (uid: string) => void;
+
+  constructor(onEnd: (uid: string) => void) {
+    this.#onEnd = onEnd;
+  }
+
+  named(namespace: string, name: string): SeenPod | null {
+    return this.#entries.get(this.#byName.get(nameKey(namespace, name)) ?? '') ?? null;
+  }
+
+  known(uid: string): PodFacts | null {
+    return this.#entries.get(this.#byUid.get(uid) ?? '')?.facts ?? null;
+  }
+
+  learned(): readonly SeenPod[] {
+    return [...this.#learned].flatMap((objectUid) => this.#entries.get(objectUid) ?? []);
+  }
+
+  /** What is known of this pod now: newer news than `seen` win, and null says that it is gone by now. */
+  see(seen: SeenPod, from: 'watch' | 'read'): PodFacts | null {
+    const { facts, objectUid } = seen;
+    if (this.#gone.get(objectUid) !== undefined) return null;
+    const before = this.#entries.get(objectUid);
+    const isWatched = from === 'watch' || before?.isWatched === true;
+    const newest = before !== undefined && isOlder(facts.resourceVersion, before.facts.resourceVersion) ? before : seen;
+    if (before === undefined && this.#isReplaced(seen)) return null;
+    this.#put({ facts: newest.facts, objectUid, isWatched });
+    if (before?.facts.isAlive !== false && !newest.facts.isAlive) this.#onEnd(newest.facts.uid);
+    return newest.facts;
+  }
+
+  /** Deleted, or found to be. */
+  end(objectUid: string): void {
+    this.#gone.set(objectUid, true);
+    const entry = this.#entries.get(objectUid);
+    if (entry === undefined) return;
+    this.#forget(entry);
+    if (entry.facts.isAlive) this.#onEnd(entry.facts.uid);
+  }
+
+  /** There is one pod of a name: of two, the one that was written later lives. */
+  #isReplaced(seen: SeenPod): boolean {
+    const { facts, objectUid } = seen;
+    const other = this.named(facts.namespace, facts.name);
+    if (other === null) return false;
+    if (!isOlder(facts.resourceVersion, other.facts.resourceVersion)) {
+      this.end(other.objectUid);
+      return false;
+    }
+    this.#gone.set(objectUid, true);
+    if (this.known(facts.uid) === null) this.#onEnd(facts.uid);
+    return true;
+  }
+
+  #put(entry: Entry): void {
+    const { facts, objectUid, isWatched } = entry;
+    this.#entries.set(objectUid, entry);
+    this.#byName.set(nameKey(facts.namespace, facts.name), objectUid);
+    this.#byUid.set(facts.uid, objectUid);
+    if (isWatched) this.#learned.delete(objectUid);
+    else this.#learned.add(objectUid);
+    const [oldest] = this.#learned;
+    const tooMany = this.#learned.size > MOST_LEARNED ? this.#entries.get(oldest ?? '') : undefined;
+    if (tooMany !== undefined) this.#forget(tooMany);
+  }
+
+  #forget({ facts, objectUid }: Entry): void {
+    const key = nameKey(facts.namespace, facts.name);
+    this.#entries.delete(objectUid);
+    this.#learned.delete(objectUid);
+    if (this.#byName.get(key) === objectUid) this.#byName.delete(key);
+    if (this.#byUid.get(facts.uid) === objectUid) this.#byUid.delete(facts.uid);
+  }
+}
+
+function nameKey(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}

@@ -1,0 +1,8 @@
+/** Whether `a` was written before `b`. What is no number cannot be compared and counts as later: the API server said it last. */
+export function isOlder(a: string, b: string): boolean {
+  return isNumber(a) && isNumber(b) && BigInt(a) < BigInt(b);
+}
+
+function isNumber(text: string): boolean {
+  return /^\d{1,40}$/.test(text);
+}

@@ -1,0 +1,85 @@
+import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import { quote } from '#pkg/ip/quote.ts';
+import { MULTUS_ANNOTATIONS } from './annotation-keys.ts';
+import { type MultusNetwork, parseMultusNetworks } from './multus-networks.ts';
+import type { Labels } from './request.ts';
+import { listSome } from './text-list.ts';
+
+/** What is known of the network behind an interface. Whoever needs what is null tells the requester `unknownBecause`. */
+export interface MultusSelection {
+  /** `namespace/name` of the NetworkAttachmentDefinition. */
+  readonly multusName: string | null;
+  /** Position of the interface: eth0 = 0, then the order of the `networks` annotation. */
+  readonly index: number | null;
+  readonly unknownBecause: string | null;
+  /** Annotations that nobody can read: harmless as long as no pool asks. */
+  readonly warnings: readonly string[];
+}
+
+export interface MultusQuestion {
+  readonly annotations: Labels;
+  readonly interface: string;
+  readonly podNamespace: string;
+  readonly agentNamespace: string;
+  /** MULTUS_CLUSTER_NETWORK: the network of eth0 where the pod does not choose one. */
+  readonly clusterNetwork: string | null;
+}
+
+const FIRST_INTERFACE = 'eth0';
+
+export function findMultusSelection(question: MultusQuestion): MultusSelection {
+  return question.interface === FIRST_INTERFACE ? ofFirst(question) : ofAnother(question);
+}
+
+function ofFirst({ annotations, agentNamespace, clusterNetwork }: MultusQuestion): MultusSelection {
+  const key = MULTUS_ANNOTATIONS.defaultNetwork;
+  const chosen = annotations[key];
+  if (chosen !== undefined && chosen !== '') {
+    return orMalformed(0, () => {
+      const networks = parseMultusNetworks(key, chosen, agentNamespace);
+      const [network] = networks;
+      return network !== undefined && networks.length === 1
+        ? found(network, 0)
+        : unknown(0, `annotation ${key} must name exactly one network, it names ${networks.length}`);
+    });
+  }
+  if (clusterNetwork === null || clusterNetwork === '') {
+    return unknown(0, `the pod has no annotation ${key} and MULTUS_CLUSTER_NETWORK is not set`);
+  }
+  const multusName = clusterNetwork.includes('/') ? clusterNetwork : `${agentNamespace}/${clusterNetwork}`;
+  return { multusName, index: 0, unknownBecause: null, warnings: [] };
+}
+
+function ofAnother({ annotations, interface: nic, podNamespace }: MultusQuestion): MultusSelection {
+  const key = MULTUS_ANNOTATIONS.networks;
+  const text = annotations[key];
+  if (text === undefined || text === '') return unknown(null, `the pod has no annotation ${key}`);
+  return orMalformed(null, () => {
+    const networks = parseMultusNetworks(key, text, podNamespace);
+    // Multus names an interface that has no name by its position, whatever the others are called.
+    const names = networks.map((network, position) => network.interface || `net${position + 1}`);
+    const position = names.indexOf(nic);
+    const network = networks[position];
+    return network === undefined
+      ? unknown(null, `annotation ${key} has no interface ${quote(nic)}, only ${listSome(names.map(quote), 10)}`)
+      : found(network, position + 1);
+  });
+}
+
+function found({ namespace, name }: MultusNetwork, index: number): MultusSelection {
+  return { multusName: `${namespace}/${name}`, index, unknownBecause: null, warnings: [] };
+}
+
+function unknown(index: number | null, unknownBecause: string): MultusSelection {
+  return { multusName: null, index, unknownBecause, warnings: [] };
+}
+
+function orMalformed(index: number | null, read: () => MultusSelection): MultusSelection {
+  try {
+    return read();
+  } catch (thrown) {
+    const { reason, message } = toIpamError(thrown);
+    if (reason !== 'bad-input') throw thrown;
+    return { ...unknown(index, message), warnings: [message] };
+  }
+}
