@@ -52,7 +52,7 @@ const ABOVE_ERROR = ['fatal', 'panic'];
 export function readAgentEnv(env: Env): { readonly env: AgentEnv; readonly warnings: readonly string[] } {
   const reader = new EnvReader(env);
   const read: AgentEnv = {
-    logLevel: readLogLevel(reader),
+    logLevel: logLevelIn(reader),
     isMetricEnabled: reader.flag('ENABLED_METRIC', true),
     isDebugMetricEnabled: reader.flag('ENABLED_DEBUG_METRIC', false),
     podNamespace: reader.required('POD_NAMESPACE', "the agent's own namespace"),
@@ -66,7 +66,12 @@ export function readAgentEnv(env: Env): { readonly env: AgentEnv; readonly warni
   return { env: read, warnings: [...findUnused(reader), ...findUnknown(reader)] };
 }
 
-function readLogLevel(reader: EnvReader): LogLevel {
+/** Before there is a log to complain to. */
+export function readLogLevel(env: Env): LogLevel {
+  return logLevelIn(new EnvReader(env));
+}
+
+function logLevelIn(reader: EnvReader): LogLevel {
   const names = [...LOG_LEVELS, ...ABOVE_ERROR];
   const spellings = [...names, ...names.map((name) => name.toUpperCase())];
   const toLevel = (text: string): LogLevel => LOG_LEVELS.find((level) => level === text.toLowerCase()) ?? 'error';

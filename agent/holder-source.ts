@@ -7,6 +7,8 @@ import type { PoolRequest } from '#pkg/pool/request.ts';
 export interface HolderFacts {
   readonly holder: Omit<Holder, 'attach'> & { readonly uid: string; readonly containerID: string };
   readonly request: PoolRequest;
+  /** The pod behind the call, which a virtual machine outlives; empty where there is none. */
+  readonly podName: string;
   /** Keeps its addresses from one pod to the next (rule 7): StatefulSet pods and virtual machines. */
   readonly isSticky: boolean;
   /** The new pod of a virtual machine that is still running in its old one. */

@@ -21,6 +21,10 @@ export class NodeIndex {
     this.#nowMs = nowMs;
   }
 
+  get size(): number {
+    return this.#byName.size;
+  }
+
   put(record: IpRecord): void {
     const isAnswered = this.isAnswered(record);
     this.#remove(record.name);

@@ -24,6 +24,12 @@ export class Readiness {
     this.#ready.resolve();
   }
 
+  /** The agent ends before it became ready: nobody waits any longer. */
+  giveUp(): void {
+    this.waitFor('it is being stopped');
+    this.#ready.resolve();
+  }
+
   throwIfNotReady(): void {
     if (this.#waitsFor !== null) throw new IpamError('not-ready', `the agent is not ready: ${this.#waitsFor}`);
   }

@@ -73,6 +73,7 @@ export class PodHolders implements HolderSource {
           cleanGateway: args.cleanGateway ?? false,
         },
       },
+      podName: pod.name,
       isSticky: isStickyHolder(holder, this.#options),
       isMigrationTarget: machine !== null && Object.hasOwn(pod.annotations, MIGRATION_JOB),
       routes: routes.value,

@@ -46,6 +46,7 @@ export class ContainerHolders implements HolderSource {
           cleanGateway: args.cleanGateway ?? false,
         },
       },
+      podName: args.podName,
       isSticky: false,
       isMigrationTarget: false,
       routes: [],

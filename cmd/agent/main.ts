@@ -1,15 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Logger } from 'pino';
+import { readLogLevel } from '#agent/agent-env.ts';
 import { startStandaloneAgent } from '#agent/standalone/standalone-agent.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { createLogger, LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
+import { runInCluster } from './run-cluster.ts';
 
 interface Flags {
   readonly standalone: boolean;
   readonly pools: string;
   readonly data: string;
-  readonly socket: string;
+  readonly socket?: string;
+  readonly config: string;
+  readonly kubeconfig?: string;
   readonly spool: string;
   readonly node: string;
   readonly exhaustedWait: number;
@@ -20,13 +25,17 @@ interface Flags {
   readonly probeCount: number;
   readonly quarantine: number;
   readonly onConflict: 'next' | 'block';
-  readonly logLevel: LogLevel;
+  readonly logLevel?: LogLevel;
 }
+
+const DEFAULT_SOCKET = '/var/run/spidernet/spiderpool.sock';
 
 const program = new Command('ipledger-agent')
   .description(
     'The node daemon of ipledger: answers the CNI plugin on a Unix socket and keeps the ledger of addresses.',
   )
+  .option('--config <file>', 'conf.yml of the cluster (ConfigMap spiderpool-conf)', '/etc/spiderpool/conf.yml')
+  .option('--kubeconfig <file>', 'how to reach the API server (default: the service account of the pod)')
   .option('--standalone', 'run without Kubernetes: pools from files, ledger in SQLite', false)
   .option(
     '--pools <dir>',
@@ -34,7 +43,7 @@ const program = new Command('ipledger-agent')
     '/etc/ipledger/pools',
   )
   .option('--data <dir>', 'directory of the ledger; one agent per directory', '/var/lib/ipledger')
-  .option('--socket <path>', 'Unix socket to serve', '/var/run/spidernet/spiderpool.sock')
+  .option('--socket <path>', `Unix socket to serve (default: that of conf.yml in a cluster, else ${DEFAULT_SOCKET})`)
   .option('--spool <dir>', 'where the plugin leaves DELs while no agent listens', '/var/lib/ipledger/spool')
   .option('--node <name>', 'name of this node in the records', hostname())
   .option('--exhausted-wait <seconds>', 'how long an ADD waits for an address of a full pool', parseSeconds, 10)
@@ -60,34 +69,18 @@ const program = new Command('ipledger-agent')
       .default('next'),
   )
   .addOption(
-    new Option('--log-level <level>', 'least severe level that is logged').choices(LOG_LEVELS).default('info'),
+    new Option(
+      '--log-level <level>',
+      'least severe level that is logged (default: SPIDERPOOL_LOG_LEVEL, else info)',
+    ).choices(LOG_LEVELS),
   );
 
 await main(program.parse().opts<Flags>());
 
 async function main(flags: Flags): Promise<void> {
-  if (!flags.standalone) program.error('only --standalone is available in this version');
-  const log = createLogger('ipledger-agent', flags.logLevel);
+  const log = createLogger('ipledger-agent', flags.logLevel ?? levelOfEnvironment(flags));
   try {
-    const config = {
-      poolsDirectory: flags.pools,
-      dataDirectory: flags.data,
-      spoolDirectory: flags.spool,
-      socketPath: flags.socket,
-      node: flags.node,
-      bootID: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
-      exhaustedWaitMs: flags.exhaustedWait * 1000,
-      collectAfterMs: flags.collectAfter * 1000,
-      probeSettings: {
-        detectConflict: flags.detectConflicts,
-        detectGateway: flags.detectGateway,
-        windowMs: flags.probeWindow,
-        count: flags.probeCount,
-        quarantineMs: flags.quarantine * 1000,
-        onConflict: flags.onConflict,
-      },
-    };
-    const agent = await startStandaloneAgent(config, log, () => {});
+    const agent = flags.standalone ? await runStandalone(flags, log) : await runInCluster(flags, process.env, log);
     const signal = await nextSignal();
     log.info({ signal }, 'agent stops');
     await agent[Symbol.asyncDispose]();
@@ -96,6 +89,37 @@ async function main(flags: Flags): Promise<void> {
     log.fatal({ reason, details, ...(reason === 'internal' ? { err: thrown } : {}) }, message);
     process.exitCode = 1;
   }
+}
+
+/** A level that cannot be read is told by whoever reads the whole environment. */
+function levelOfEnvironment({ standalone }: Flags): LogLevel {
+  try {
+    return standalone ? 'info' : readLogLevel(process.env);
+  } catch {
+    return 'info';
+  }
+}
+
+function runStandalone(flags: Flags, log: Logger): Promise<AsyncDisposable> {
+  const config = {
+    poolsDirectory: flags.pools,
+    dataDirectory: flags.data,
+    spoolDirectory: flags.spool,
+    socketPath: flags.socket ?? DEFAULT_SOCKET,
+    node: flags.node,
+    bootID: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+    exhaustedWaitMs: flags.exhaustedWait * 1000,
+    collectAfterMs: flags.collectAfter * 1000,
+    probeSettings: {
+      detectConflict: flags.detectConflicts,
+      detectGateway: flags.detectGateway,
+      windowMs: flags.probeWindow,
+      count: flags.probeCount,
+      quarantineMs: flags.quarantine * 1000,
+      onConflict: flags.onConflict,
+    },
+  };
+  return startStandaloneAgent(config, log, () => {});
 }
 
 function nextSignal(): Promise<string> {

@@ -1,0 +1,51 @@
+import type { Logger } from 'pino';
+import { readAgentEnv } from '#agent/agent-env.ts';
+import { agentHealth } from '#agent/agent-health.ts';
+import { NO_METRICS } from '#agent/agent-metrics.ts';
+import { startClusterAgent } from '#agent/cluster/cluster-agent.ts';
+import { exportAgentMetrics } from '#agent/exported-metrics.ts';
+import { readConfigFile } from '#pkg/config/read-config-file.ts';
+import { accessFrom } from '#pkg/kube/kube-config.ts';
+import { startHealthServer } from '#pkg/metrics/health-server.ts';
+import { MetricSet } from '#pkg/metrics/metric-set.ts';
+import { startMetricsServer } from '#pkg/metrics/metrics-server.ts';
+
+export interface ClusterFlags {
+  readonly config: string;
+  readonly kubeconfig?: string;
+  readonly socket?: string;
+  readonly data: string;
+  readonly spool: string;
+}
+
+/** An agent of a cluster, with what kubelet and Prometheus ask it. */
+export async function runInCluster(
+  flags: ClusterFlags,
+  environment: Readonly<Record<string, string | undefined>>,
+  log: Logger,
+): Promise<AsyncDisposable> {
+  await using starting = new AsyncDisposableStack();
+  const { env, warnings: envWarnings } = readAgentEnv(environment);
+  const { config: written, warnings } = await readConfigFile(flags.config);
+  for (const warning of [...envWarnings, ...warnings]) log.warn({ warning }, 'configuration');
+  const config = flags.socket === undefined ? written : { ...written, ipamUnixSocketPath: flags.socket };
+
+  let waitsFor: () => string | null = () => 'it has just started';
+  let socketPath: string | null = null;
+  const health = agentHealth({ whyNotReady: () => waitsFor(), socketPath: () => socketPath });
+  starting.use(await startHealthServer(health, { port: env.healthPort, portSetting: 'SPIDERPOOL_HEALTH_PORT' }));
+  const set = new MetricSet();
+  const metrics = env.isMetricEnabled ? exportAgentMetrics(set) : NO_METRICS;
+  if (env.isDebugMetricEnabled) set.addProcess();
+  if (env.isMetricEnabled) {
+    const at = { port: env.metricPort, portSetting: 'SPIDERPOOL_METRIC_HTTP_PORT' };
+    starting.use(await startMetricsServer(set, at));
+  }
+  const { kubeconfig: file } = flags;
+  const loadAccess = accessFrom(file === undefined ? { from: 'cluster' } : { from: 'kubeconfig', file });
+  const places = { dataDirectory: flags.data, spoolDirectory: flags.spool };
+  const agent = starting.use(await startClusterAgent({ config, env, ...places, loadAccess, metrics }, log, () => {}));
+  waitsFor = () => agent.readiness.waitsFor;
+  socketPath = config.ipamUnixSocketPath;
+  return starting.move();
+}
