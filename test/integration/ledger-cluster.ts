@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { vi } from 'vitest';
+import type { LoadAccess } from '#pkg/kube/access.ts';
 import type { ClientOptions } from '#pkg/kube/caller.ts';
 import { KubeClient } from '#pkg/kube/client.ts';
 import { toNewObject } from '#pkg/ledger/kubernetes-record.ts';
@@ -24,6 +25,8 @@ export interface LedgerCluster extends AsyncDisposable {
   /** With the token that is bound to the agent's pod on that node, `worker-1` unless told. */
   agent(wish?: ClientWish & { readonly node?: string }): KubeClient;
   controller(wish?: ClientWish): KubeClient;
+  /** How the agent of a node reaches the server, or the proxy or second server on that port. */
+  agentAccess(node: string, port?: number): LoadAccess;
   clear(): Promise<void>;
 }
 
@@ -35,11 +38,12 @@ export async function startLedgerCluster(): Promise<LedgerCluster> {
 
   const ca = await readFile(server.caFile);
   const port = Number(new URL(server.url).port);
-  const connect = (token: string, { port: at = port, ...options }: ClientWish = {}) => {
-    const origin = `https://127.0.0.1:${at}`;
-    const access = { origin, pathPrefix: '', tls: { ca }, headers: { authorization: `Bearer ${token}` } };
-    return clients.use(new KubeClient(async () => access, { userAgent: 'ledger-test', ...options }));
+  const accessWith = (token: string, at: number): LoadAccess => {
+    const headers = { authorization: `Bearer ${token}` };
+    return async () => ({ origin: `https://127.0.0.1:${at}`, pathPrefix: '', tls: { ca }, headers });
   };
+  const connect = (token: string, { port: at = port, ...options }: ClientWish = {}) =>
+    clients.use(new KubeClient(accessWith(token, at), { userAgent: 'ledger-test', ...options }));
   const agentTokens = new Map<string, string>();
   for (const node of NODES) agentTokens.set(node, await podToken(server, 'ipledger-agent', node));
   const controllerToken = await plainToken(server, 'ipledger-controller');
@@ -50,6 +54,7 @@ export async function startLedgerCluster(): Promise<LedgerCluster> {
     server,
     port,
     agent: ({ node = 'worker-1', ...wish } = {}) => connect(agentTokens.get(node) ?? '', wish),
+    agentAccess: (node, at = port) => accessWith(agentTokens.get(node) ?? '', at),
     controller: (wish) => connect(controllerToken, wish),
     clear: async () => {
       const { status } = await callApi(server, { method: 'DELETE', path: RECORDS, token: server.adminToken });

@@ -1,0 +1,236 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { onTestFailed, vi } from 'vitest';
+import type { AgentEnv } from '#agent/agent-env.ts';
+import { NO_METRICS } from '#agent/agent-metrics.ts';
+import { startClusterAgent } from '#agent/cluster/cluster-agent.ts';
+import type { ReachStep } from '#agent/steps.ts';
+import { type AddArgs, type AddResponse, CLIENT_HEADER, type DelArgs, PATHS } from '#pkg/agentapi/wire.ts';
+import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
+import { decodeClusterConfig } from '#pkg/config/decode-cluster-config.ts';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { everyRecord } from '#pkg/ledger/every-record.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
+import { callApi } from '#test/support/api-request.ts';
+import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
+
+export interface PodWish {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly node?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly owner?: { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string };
+}
+
+export interface Pod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** An API server with everything of deploy/, adopted, and hands that play kubelet and the users. */
+export interface PodCluster extends AsyncDisposable {
+  readonly ledger: LedgerCluster;
+  createPool(
+    name: string,
+    spec: Readonly<Record<string, unknown>>,
+    annotations?: Readonly<Record<string, string>>,
+  ): Promise<void>;
+  createPod(wish: PodWish): Promise<Pod>;
+  /** As kubelet and the API server do in the end: gone at once. */
+  deletePod(pod: Pod): Promise<void>;
+  post<T>(path: string, body: unknown): Promise<T>;
+  patch(path: string, body: unknown): Promise<void>;
+  remove(path: string): Promise<void>;
+  records(): Promise<IpRecord[]>;
+}
+
+export async function startPodCluster(): Promise<PodCluster> {
+  await using stack = new AsyncDisposableStack();
+  const ledger = stack.use(await startLedgerCluster());
+  const { server } = ledger;
+  const call = async (method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown) => {
+    const answer = await callApi(server, {
+      method,
+      path,
+      token: server.adminToken,
+      ...(body === undefined ? {} : { body }),
+    });
+    if (answer.status > 299) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  const post = async <T>(path: string, body: unknown) => (await call('POST', path, body)) as T;
+  const reader = openKubernetesLedger(ledger.controller());
+  stack.defer(() => reader.close());
+  await post('/api/v1/namespaces/ipledger/configmaps', { metadata: { name: 'ipledger-adopted' } });
+  const everything = stack.move();
+  return {
+    ledger,
+    post,
+    patch: async (path, body) => void (await call('PATCH', path, body)),
+    remove: async (path) => void (await call('DELETE', path)),
+    createPool: async (name, spec, annotations = {}) => {
+      const path = '/apis/spiderpool.spidernet.io/v2beta1/spiderippools';
+      const kind = { apiVersion: 'spiderpool.spidernet.io/v2beta1', kind: 'SpiderIPPool' };
+      await post(path, { ...kind, metadata: { name, annotations }, spec });
+    },
+    createPod: async ({ name, namespace = 'default', node = 'worker-1', owner, ...metadata }) => {
+      const owners = owner === undefined ? {} : { ownerReferences: [{ ...owner, controller: true }] };
+      const pod = await post<{ metadata: { uid: string } }>(`/api/v1/namespaces/${namespace}/pods`, {
+        metadata: { name, ...metadata, ...owners },
+        spec: { nodeName: node, containers: [{ name: 'main', image: 'main' }], terminationGracePeriodSeconds: 0 },
+      });
+      return { namespace, name, uid: pod.metadata.uid };
+    },
+    deletePod: async ({ namespace, name }) =>
+      void (await call('DELETE', `/api/v1/namespaces/${namespace}/pods/${name}`, {
+        apiVersion: 'v1',
+        kind: 'DeleteOptions',
+        gracePeriodSeconds: 0,
+      })),
+    records: () => Array.fromAsync(everyRecord(reader)),
+    [Symbol.asyncDispose]: () => everything.disposeAsync(),
+  };
+}
+
+export interface AgentWish {
+  readonly node?: string;
+  /** That of a proxy or of a second server. */
+  readonly port?: number;
+  readonly config?: Partial<ClusterConfig>;
+  readonly reach?: ReachStep;
+  /** Of an agent before this one: its journal and spool. */
+  readonly directory?: string;
+}
+
+export interface Answer<T> {
+  readonly status: number;
+  readonly body: T;
+}
+
+export interface AgentAtWork extends AsyncDisposable {
+  readonly socket: string;
+  readonly directory: string;
+  readonly log: readonly string[];
+  add(pod: Pod, more?: Partial<AddArgs>): Promise<AddResponse>;
+  /** Whatever comes back. */
+  tryAdd(pod: Pod, more?: Partial<AddArgs>): Promise<Answer<unknown>>;
+  del(pod: Pod, more?: Partial<DelArgs>): Promise<void>;
+  call<T>(method: string, path: string, body?: unknown): Promise<Answer<T>>;
+  untilReady(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The agent of one node in this process, with the token of that node. */
+export async function startAgentOf(cluster: PodCluster, wish: AgentWish = {}): Promise<AgentAtWork> {
+  const { node = 'worker-1', reach = () => {}, port } = wish;
+  const directory = wish.directory ?? (await mkdtemp(join(tmpdir(), 'ipl-cluster-')));
+  const log: string[] = [];
+  const logger = pino({ level: 'debug' }, { write: (line) => void log.push(line) });
+  const socket = join(directory, 'agent.sock');
+  const config = {
+    ...decodeClusterConfig({}).config,
+    exhaustedWaitSeconds: 0,
+    ...wish.config,
+    ipamUnixSocketPath: socket,
+  };
+  const places = { dataDirectory: join(directory, 'data'), spoolDirectory: join(directory, 'spool') };
+  const loadAccess = cluster.ledger.agentAccess(node, port);
+  const agent = await startClusterAgent(
+    { config, env: envOf(node), ...places, loadAccess, metrics: NO_METRICS },
+    logger,
+    reach,
+  );
+  try {
+    onTestFailed(() => void process.stderr.write(`The log of the agent of ${node}:\n${log.join('')}\n`));
+  } catch {} // not inside a test
+  const call = <T>(method: string, path: string, body?: unknown) => callSocket<T>(socket, method, path, body);
+  const tryAdd = (pod: Pod, more: Partial<AddArgs> = {}) => call('POST', PATHS.ip, addArgsOf(pod, more));
+  let isStopped = false;
+  const stop = async () => {
+    if (isStopped) return;
+    isStopped = true;
+    await agent[Symbol.asyncDispose]();
+  };
+  return {
+    socket,
+    directory,
+    log,
+    call,
+    tryAdd,
+    add: async (pod, more) => expectOk(await tryAdd(pod, more)) as AddResponse,
+    del: async (pod, more) => void expectOk(await call('DELETE', PATHS.ip, delArgsOf(pod, more))),
+    untilReady: () => vi.waitUntil(() => agent.readiness.isReady, 60_000).then(() => {}),
+    stop,
+    [Symbol.asyncDispose]: async () => {
+      await stop();
+      if (wish.directory === undefined) await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export function addArgsOf(pod: Pod, more: Partial<AddArgs> = {}): AddArgs {
+  const { containerID = containerOf(pod) } = more;
+  const who = { podNamespace: pod.namespace, podName: pod.name, podUID: pod.uid };
+  return {
+    containerID,
+    ifName: 'eth0',
+    netNamespace: '/proc/self/ns/net',
+    ...who,
+    network: 'lab',
+    timeoutMs: 30_000,
+    ...more,
+  };
+}
+
+function delArgsOf(pod: Pod, more: Partial<DelArgs> = {}): DelArgs {
+  const { containerID = containerOf(pod) } = more;
+  const who = { podNamespace: pod.namespace, podName: pod.name, podUID: pod.uid };
+  return { containerID, ifName: 'eth0', ...who, network: 'lab', ...more };
+}
+
+function containerOf({ uid }: Pod): string {
+  return uid.replaceAll('-', '');
+}
+
+function expectOk({ status, body }: Answer<unknown>): unknown {
+  if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+function envOf(nodeName: string): AgentEnv {
+  return {
+    logLevel: 'debug',
+    isMetricEnabled: false,
+    isDebugMetricEnabled: false,
+    podNamespace: 'ipledger',
+    podName: `ipledger-agent-${nodeName}-${randomUUID().slice(0, 5)}`,
+    nodeName,
+    healthPort: 0,
+    metricPort: 0,
+    releasesConflictIPs: true,
+    multusClusterNetwork: '',
+  };
+}
+
+function callSocket<T>(socketPath: string, method: string, path: string, body: unknown): Promise<Answer<T>> {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const headers = { [CLIENT_HEADER]: 'test', 'content-length': Buffer.byteLength(text) };
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath, path, method, headers, agent: false }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('end', () => {
+        const said = Buffer.concat(chunks).toString();
+        resolve({ status: answer.statusCode ?? 0, body: (said === '' ? null : JSON.parse(said)) as T });
+      });
+    });
+    asked.on('error', reject);
+    asked.end(text);
+  });
+}
