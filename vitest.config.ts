@@ -25,8 +25,6 @@ export default defineConfig({
         test: {
           name: 'cluster',
           include: ['test/integration/**/*.test.ts'],
-          // A real server that is paused, cut off and restarted on purpose: on a busy machine it may miss its moment.
-          retry: 2,
           testTimeout: 240_000,
           hookTimeout: 240_000,
           fileParallelism: false,

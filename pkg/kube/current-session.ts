@@ -1,6 +1,6 @@
 import type { ClientHttp2Session } from 'node:http2';
 import type { Access } from './access.ts';
-import { openSession, type SessionLimits } from './session.ts';
+import { destroySession, openSession, type SessionLimits } from './session.ts';
 
 /**
  * The one session that new requests use, made when it is needed. A retired one finishes what it carries and closes.
@@ -36,7 +36,7 @@ export class CurrentSession {
   /** What is under way ends without an answer. */
   close(): void {
     this.#isClosed = true;
-    for (const session of this.#open) session.destroy();
+    for (const session of this.#open) destroySession(session);
   }
 
   async #connect(): Promise<ClientHttp2Session> {
@@ -44,7 +44,7 @@ export class CurrentSession {
     const session = await openSession(await this.#loadAccess(), this.#limits);
     this.#open.add(session);
     session.once('close', () => this.#open.delete(session));
-    if (this.#isClosed) session.destroy();
+    if (this.#isClosed) destroySession(session);
     this.#current = session;
     return session;
   }

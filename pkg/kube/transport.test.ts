@@ -47,13 +47,13 @@ describe('lost answers', () => {
     expect(await made.client.create(THINGS, THING)).toMatchObject({ ok: false, because: 'Unknown' });
   });
 
-  test('a peer that accepts and says nothing is unreachable', async () => {
+  test.each(['https', 'http'])('a peer that accepts and says nothing is unreachable over %s', async (scheme) => {
     await using made = await startScripted(
       () => {},
       { limits: { connectTimeoutMs: 200 } },
       (server) => ({
         ...server.access(),
-        origin: `https://127.0.0.1:${proxy.port}`,
+        origin: `${scheme}://127.0.0.1:${proxy.port}`,
       }),
     );
     await using proxy = await startTcpProxy(made.server.port);

@@ -3,11 +3,13 @@ import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { KubeClient } from '#pkg/kube/client.ts';
 import type { WatchEvent } from '#pkg/kube/known-objects.ts';
 import type { ListQuery } from '#pkg/kube/list-query.ts';
-import type { Failure } from '#pkg/kube/outcome.ts';
+import type { Failure, Outcome } from '#pkg/kube/outcome.ts';
 import { Reflector, type ReflectorOptions } from '#pkg/kube/reflector.ts';
 import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
 import { startTcpProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
 import { accessAt, clientOf, installThings, portOf, THINGS, thing } from './kube-things.ts';
+
+const PATIENCE_MS = 60_000;
 
 let server: ApiServer;
 let admin: KubeClient;
@@ -25,9 +27,8 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  const listed = await admin.list(THINGS);
-  if (!listed.ok) throw new Error(listed.message);
-  await Promise.all(listed.object.items.map(({ metadata }) => admin.delete(THINGS, metadata)));
+  const { items } = done(await admin.list(THINGS));
+  await Promise.all(items.map(({ metadata }) => admin.delete(THINGS, metadata)));
   proxy = await startTcpProxy(portOf(server));
   client = new KubeClient(() => accessAt(server, proxy.port), { userAgent: 'test' });
   return async () => {
@@ -56,9 +57,8 @@ async function follow(options: Partial<ReflectorOptions> = {}) {
   });
   await reflector.synced;
   const isCurrent = async () => {
-    const listed = await admin.list(THINGS, options.query ?? {});
-    if (!listed.ok) throw new Error(listed.message);
-    const truth = listed.object.items.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`);
+    const { items } = done(await admin.list(THINGS, options.query ?? {}));
+    const truth = items.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`);
     expect([...known].map((entry) => entry.join(' ')).sort()).toEqual(truth.sort());
   };
   return {
@@ -66,16 +66,21 @@ async function follow(options: Partial<ReflectorOptions> = {}) {
     events,
     troubles,
     syncs: () => events.filter(({ type }) => type === 'Synced').length,
-    becomesCurrent: (timeoutMs = 5_000) => vi.waitFor(isCurrent, { timeout: timeoutMs, interval: 50 }),
+    becomesCurrent: () => vi.waitFor(isCurrent, { timeout: PATIENCE_MS, interval: 50 }),
     [Symbol.asyncDispose]: () => reflector[Symbol.asyncDispose](),
   };
 }
 
+function done<T>(outcome: Outcome<T>): T {
+  if (!outcome.ok) throw new Error(outcome.message);
+  return outcome.object;
+}
+
 async function change(prefix: string): Promise<void> {
-  for (const name of [`${prefix}-kept`, `${prefix}-changed`, `${prefix}-gone`]) await admin.create(THINGS, thing(name));
-  await admin.patch(THINGS, { name: `${prefix}-changed` }, { spec: { state: 'Cooling' } });
-  const gone = await admin.get(THINGS, { name: `${prefix}-gone` });
-  if (gone.ok) await admin.delete(THINGS, gone.object.metadata);
+  for (const name of [`${prefix}-kept`, `${prefix}-changed`]) done(await admin.create(THINGS, thing(name)));
+  done(await admin.patch(THINGS, { name: `${prefix}-changed` }, { spec: { state: 'Cooling' } }));
+  const gone = done(await admin.create(THINGS, thing(`${prefix}-gone`)));
+  done(await admin.delete(THINGS, gone.metadata));
 }
 
 test('it follows what happens', async () => {
@@ -99,7 +104,7 @@ test.each<{ name: string; query: ListQuery }>([
   expect(followed.events.find(({ type }) => type === 'Added')).not.toHaveProperty('object.spec');
   if (query.labelSelector === undefined) return;
   await admin.patch(THINGS, { name: 'mine' }, { metadata: { labels: { mine: 'no' } } });
-  await vi.waitFor(() => expect(followed.known.size).toBe(0), 5_000);
+  await vi.waitFor(() => expect(followed.known.size).toBe(0), PATIENCE_MS);
 });
 
 describe('it catches up', () => {
@@ -120,12 +125,12 @@ describe('it catches up', () => {
     proxy.refuse();
     proxy.cut();
     await change('missed');
-    const early = await admin.get(THINGS, { name: 'early-kept' });
-    if (early.ok) await admin.delete(THINGS, early.object.metadata);
+    const early = done(await admin.get(THINGS, { name: 'early-kept' }));
+    done(await admin.delete(THINGS, early.metadata));
     await server.restart();
     await admin.list(THINGS);
     await proxy.accept();
-    await followed.becomesCurrent(15_000);
+    await followed.becomesCurrent();
     expect(followed.syncs()).toBe(2);
     expect(followed.troubles.map(({ because }) => because)).toContain('Expired');
   });
@@ -134,7 +139,7 @@ describe('it catches up', () => {
     await using followed = await follow();
     await server.restart();
     await change('restarted');
-    await followed.becomesCurrent(15_000);
+    await followed.becomesCurrent();
   });
 
   test.each([{ seconds: 8 }, { seconds: 30 }])('after an outage of $seconds s', async ({ seconds }) => {
@@ -148,23 +153,23 @@ describe('it catches up', () => {
     expect(followed.troubles.length).toBeLessThan(10 + seconds);
     await server.restart();
     await change('late');
-    await followed.becomesCurrent(20_000);
+    await followed.becomesCurrent();
   });
 
   test('after a server that was paused until it was given up', async () => {
     using impatient = new KubeClient(() => accessAt(server, proxy.port), {
       userAgent: 'test',
-      limits: { pingEveryMs: 500, pingTimeoutMs: 500, connectTimeoutMs: 500 },
+      limits: { pingEveryMs: 500, pingTimeoutMs: 1_500, connectTimeoutMs: 1_500 },
     });
     const usual = client;
     client = impatient;
     await using followed = await follow();
     client = usual;
     server.pause();
-    await vi.waitFor(() => expect(followed.troubles.length).toBeGreaterThan(0), 5_000);
+    await vi.waitFor(() => expect(followed.troubles.length).toBeGreaterThan(0), PATIENCE_MS);
     server.resume();
     await change('paused');
-    await followed.becomesCurrent(15_000);
+    await followed.becomesCurrent();
   });
 });
 
@@ -194,15 +199,16 @@ test('a watch that the server ends in order is opened again without a pause or a
 test('hundreds of changes at once, over a connection that is cut all the time, end in the same view', async () => {
   await using followed = await follow();
   const names = Array.from({ length: 300 }, (_, index) => `many-${index}`);
+  const patience = { timeoutMs: PATIENCE_MS };
   const cutting = setInterval(() => proxy.cut(), 400);
   await Promise.all(
     names.map(async (name, index) => {
-      const created = await admin.create(THINGS, thing(name));
-      if (index % 3 === 0 && created.ok) await admin.delete(THINGS, created.object.metadata);
-      if (index % 3 === 1) await admin.patch(THINGS, { name }, { spec: { state: 'Retained' } });
+      const { metadata } = done(await admin.create(THINGS, thing(name), patience));
+      if (index % 3 === 0) done(await admin.delete(THINGS, metadata, patience));
+      if (index % 3 === 1) done(await admin.patch(THINGS, { name }, { spec: { state: 'Retained' } }, patience));
     }),
   );
   clearInterval(cutting);
-  await followed.becomesCurrent(15_000);
+  await followed.becomesCurrent();
   expect(followed.known.size).toBe(200);
 });

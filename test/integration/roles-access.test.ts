@@ -20,7 +20,7 @@ beforeAll(async () => {
 const send = (token: string, method: string, path: string, body?: unknown): Promise<ApiAnswer> =>
   callApi(server, { method, path, body, token });
 
-/** Verbs by `group/resource`, as the API server itself lists them. */
+/** Verbs by `group/resource`, with the names they are for in brackets, as the API server itself lists them. */
 type Rights = Record<string, string>;
 
 const READ = 'get list watch';
@@ -33,6 +33,10 @@ const EVERYWHERE: Record<Account, Rights> = {
     'ipledger.io/iprecords': WRITE,
     'spiderpool.spidernet.io/spiderippools': READ,
     'spiderpool.spidernet.io/spiderreservedips': READ,
+    'apps/replicasets': 'get',
+    'batch/jobs': 'get',
+    'kubevirt.io/virtualmachineinstancemigrations': 'get',
+    'kubevirt.io/virtualmachineinstances': 'get',
     ...EVIDENCE,
     ...EVENTS,
   },
@@ -54,6 +58,8 @@ const EVERYWHERE: Record<Account, Rights> = {
     'batch/jobs': READ,
     'kubevirt.io/virtualmachineinstances': READ,
     'kubevirt.io/virtualmachines': READ,
+    'admissionregistration.k8s.io/mutatingwebhookconfigurations[ipledger]': 'get update',
+    'admissionregistration.k8s.io/validatingwebhookconfigurations[ipledger]': 'get update',
     'cluster.x-k8s.io/clusters': READ,
     'ipam.cluster.x-k8s.io/ipaddressclaims': 'get list update watch',
     'ipam.cluster.x-k8s.io/ipaddressclaims/finalizers': 'update',
@@ -81,6 +87,7 @@ interface ResourceRule {
   readonly verbs: readonly string[];
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
 }
 
 async function rightsIn(namespace: string, token: string): Promise<Rights> {
@@ -89,18 +96,31 @@ async function rightsIn(namespace: string, token: string): Promise<Rights> {
   const { resourceRules } = (body as { status: { resourceRules: ResourceRule[] } }).status;
   return Object.fromEntries(
     resourceRules
-      .flatMap(({ verbs, apiGroups, resources }) =>
-        apiGroups.flatMap((group) => resources.map((resource) => [`${group}/${resource}`, verbs.toSorted().join(' ')])),
-      )
+      .flatMap(({ verbs, apiGroups, resources, resourceNames = [] }) => {
+        const names = resourceNames.length === 0 ? '' : `[${resourceNames.join(' ')}]`;
+        const right = verbs.toSorted().join(' ');
+        return apiGroups.flatMap((group) => resources.map((resource) => [`${group}/${resource}${names}`, right]));
+      })
       // What everybody may ask about himself.
       .filter(([on]) => !/^(authentication|authorization)\.k8s\.io\/self/.test(on ?? '')),
   );
 }
 
+const AT_HOME: Partial<Record<Account, Rights>> = {
+  agent: { '/configmaps[ipledger-adopted]': READ },
+  controller: {
+    '/configmaps': 'create',
+    '/configmaps[ipledger-adopted]': 'get update',
+    '/secrets': 'create',
+    '/secrets[ipledger-webhook-ca ipledger-webhook-tls]': 'delete get update',
+    'coordination.k8s.io/leases': 'create get update',
+  },
+};
+
 describe.each(ACCOUNTS)('the %s', (account) => {
   test.each([
     { namespace: 'default', more: {} },
-    { namespace: 'ipledger', more: { controller: { 'coordination.k8s.io/leases': 'create get update' } } },
+    { namespace: 'ipledger', more: AT_HOME },
     { namespace: 'kube-node-lease', more: { controller: { 'coordination.k8s.io/leases': READ } } },
   ])('has no more and no fewer rights than it needs in $namespace', async ({ namespace, more }) => {
     const special: Partial<Record<Account, Rights>> = more;
@@ -111,6 +131,7 @@ describe.each(ACCOUNTS)('the %s', (account) => {
 const SPIDERPOOL = '/apis/spiderpool.spidernet.io/v2beta1';
 const POOLS = `${SPIDERPOOL}/spiderippools`;
 const ENDPOINTS = `${SPIDERPOOL}/namespaces/default/spiderendpoints`;
+const HOME = '/api/v1/namespaces/ipledger';
 const PODS = '/api/v1/namespaces/default/pods';
 const RECORDS = '/apis/ipledger.io/v1alpha1/iprecords';
 
@@ -170,6 +191,25 @@ describe('the agent', () => {
     },
     { name: 'reads no secrets', method: 'GET', path: '/api/v1/secrets', message: 'cannot list resource "secrets"' },
     {
+      name: 'reads no ConfigMap but the marker',
+      method: 'GET',
+      path: `${HOME}/configmaps/other`,
+      message: 'cannot get resource "configmaps"',
+    },
+    {
+      name: 'does not list ConfigMaps',
+      method: 'GET',
+      path: `${HOME}/configmaps`,
+      message: 'cannot list resource "configmaps"',
+    },
+    {
+      name: 'makes no marker',
+      method: 'POST',
+      path: `${HOME}/configmaps`,
+      body: { metadata: { name: 'ipledger-adopted' } },
+      message: 'cannot create resource "configmaps"',
+    },
+    {
       name: 'switches no policy off',
       method: 'DELETE',
       path: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/ipledger-agent-records',
@@ -193,6 +233,11 @@ describe('the agent', () => {
     { name: 'namespaces', method: 'GET', path: '/api/v1/namespaces' },
     { name: 'pools', method: 'GET', path: POOLS },
     { name: 'reserved addresses', method: 'GET', path: `${SPIDERPOOL}/spiderreservedips` },
+    {
+      name: 'the marker of what was taken over',
+      method: 'GET',
+      path: `${HOME}/configmaps?fieldSelector=metadata.name%3Dipledger-adopted`,
+    },
     { name: 'records of its node', method: 'GET', path: `${RECORDS}?labelSelector=ipledger.io%2Fnode%3Dworker-1` },
   ])('lists $name', async ({ method, path }) => {
     expect(await send(tokens.agent, method, path)).toMatchObject({ status: 200 });
@@ -208,6 +253,12 @@ describe('the controller', () => {
   test.each([
     { name: 'makes pools', path: POOLS, body: pool },
     { name: 'makes endpoints', path: ENDPOINTS, body: endpoint },
+    { name: 'makes the marker', path: `${HOME}/configmaps`, body: { metadata: { name: 'ipledger-adopted' } } },
+    {
+      name: 'keeps the CA of its webhooks',
+      path: `${HOME}/secrets`,
+      body: { metadata: { name: 'ipledger-webhook-ca' } },
+    },
     { name: 'takes the lease', path: '/apis/coordination.k8s.io/v1/namespaces/ipledger/leases', body: lease },
   ])('$name', async ({ path, body }) => {
     expect(await send(tokens.controller, 'POST', `${path}?dryRun=All`, body)).toMatchObject({ status: 201 });
@@ -220,7 +271,32 @@ describe('the controller', () => {
     await send(server.adminToken, 'DELETE', `${POOLS}/p`);
   });
 
-  test('deletes no pod', async () => {
-    expect(await send(tokens.controller, 'DELETE', `${PODS}/web-0`)).toMatchObject({ status: 403 });
+  const WEBHOOKS = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
+
+  test.each([
+    { name: 'deletes no pod', method: 'DELETE', path: `${PODS}/web-0` },
+    { name: "reads no other program's secret", method: 'GET', path: `${HOME}/secrets/other` },
+    {
+      name: 'reads no secret elsewhere',
+      method: 'GET',
+      path: '/api/v1/namespaces/default/secrets/ipledger-webhook-ca',
+    },
+    { name: 'lists no secrets', method: 'GET', path: `${HOME}/secrets` },
+    { name: 'deletes no marker', method: 'DELETE', path: `${HOME}/configmaps/ipledger-adopted` },
+    { name: "changes nobody else's webhooks", method: 'PUT', path: `${WEBHOOKS}/other` },
+    { name: 'makes no webhooks', method: 'POST', path: WEBHOOKS },
+    { name: 'deletes no webhooks', method: 'DELETE', path: `${WEBHOOKS}/ipledger` },
+  ])('$name', async ({ method, path }) => {
+    const body = method === 'GET' ? undefined : {};
+    expect(await send(tokens.controller, method, path, body)).toMatchObject({ status: 403 });
+  });
+
+  test.each([
+    { name: 'marker', path: `${HOME}/configmaps/ipledger-adopted` },
+    { name: 'CA', path: `${HOME}/secrets/ipledger-webhook-ca` },
+    { name: 'certificate', path: `${HOME}/secrets/ipledger-webhook-tls` },
+    { name: 'webhooks', path: `${WEBHOOKS}/ipledger` },
+  ])('may look for its own $name', async ({ path }) => {
+    expect(await send(tokens.controller, 'GET', path)).toMatchObject({ status: 404 });
   });
 });
