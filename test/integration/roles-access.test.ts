@@ -87,20 +87,30 @@ async function rightsIn(namespace: string, token: string): Promise<Rights> {
   const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews';
   const { body } = await send(token, 'POST', path, { spec: { namespace } });
   const { resourceRules } = (body as { status: { resourceRules: ResourceRule[] } }).status;
+  const verbsOf = new Map<string, Set<string>>();
+  for (const { verbs, apiGroups, resources } of resourceRules) {
+    for (const on of apiGroups.flatMap((group) => resources.map((resource) => `${group}/${resource}`))) {
+      verbsOf.set(on, (verbsOf.get(on) ?? new Set()).union(new Set(verbs)));
+    }
+  }
   return Object.fromEntries(
-    resourceRules
-      .flatMap(({ verbs, apiGroups, resources }) =>
-        apiGroups.flatMap((group) => resources.map((resource) => [`${group}/${resource}`, verbs.toSorted().join(' ')])),
-      )
+    [...verbsOf]
       // What everybody may ask about himself.
-      .filter(([on]) => !/^(authentication|authorization)\.k8s\.io\/self/.test(on ?? '')),
+      .filter(([on]) => !/^(authentication|authorization)\.k8s\.io\/self/.test(on))
+      .map(([on, verbs]) => [on, [...verbs].sort().join(' ')]),
   );
 }
+
+const IN_OWN_NAMESPACE: Partial<Record<Account, Rights>> = {
+  agent: { '/configmaps': READ },
+  controller: { 'coordination.k8s.io/leases': 'create get update' },
+  ctl: { '/configmaps': 'create get' },
+};
 
 describe.each(ACCOUNTS)('the %s', (account) => {
   test.each([
     { namespace: 'default', more: {} },
-    { namespace: 'ipledger', more: { controller: { 'coordination.k8s.io/leases': 'create get update' } } },
+    { namespace: 'ipledger', more: IN_OWN_NAMESPACE },
     { namespace: 'kube-node-lease', more: { controller: { 'coordination.k8s.io/leases': READ } } },
   ])('has no more and no fewer rights than it needs in $namespace', async ({ namespace, more }) => {
     const special: Partial<Record<Account, Rights>> = more;
