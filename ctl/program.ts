@@ -3,30 +3,33 @@ import { check } from './check.ts';
 import { conflicts } from './conflicts.ts';
 import { type ExplainOptions, explain } from './explain.ts';
 import { gc } from './gc.ts';
+import { importState } from './import.ts';
 import { list } from './list.ts';
 import { pools } from './pools.ts';
 import { type ReleaseOptions, release } from './release.ts';
 import type { ExitCode, Session } from './session.ts';
+import { DEFAULT_SOCKET, type Need, type SourceFlags } from './source.ts';
 import type { Terminal } from './terminal.ts';
 import { who } from './who.ts';
 
-export interface GlobalOptions {
-  readonly socket: string;
+export interface GlobalOptions extends SourceFlags {
   readonly output: Session['output'];
 }
 
 /** A command's work, to be run once the session it needs is open. */
-type Act = (work: (session: Session) => Promise<ExitCode>) => Promise<void>;
+type Act = (work: (session: Session) => Promise<ExitCode>, need?: Need) => Promise<void>;
 
 const EXIT_CODES = `
 Exit codes: 0 done, or the answer is yes; 1 the answer is no (findings, nobody holds it, not released);
 2 no answer (wrong usage, agent not running, permission denied).
-Which agent: --socket, else the environment's IPLEDGER_SOCKET, else the default shown above.`;
+Who is asked: --socket or --kubeconfig, else the environment's IPLEDGER_SOCKET, else its KUBECONFIG, else the agent of this
+host. Of the API server only pools, list, who, conflicts, check, release and import can be asked.`;
 
-export function buildProgram(defaultSocket: string, terminal: Terminal, act: Act): Command {
+export function buildProgram(terminal: Terminal, act: Act): Command {
   const program = new Command('ipledgerctl')
-    .description('Asks the ipledger agent of this host who holds which address, and why.')
-    .addOption(new Option('--socket <path>', "the agent's socket").default(defaultSocket))
+    .description('Asks the ipledger agent of this host, or the API server, who holds which address, and why.')
+    .option('--socket <path>', `ask the agent behind this socket; without any choice ${DEFAULT_SOCKET}`)
+    .option('--kubeconfig <file>', 'ask the API server of this file')
     .addOption(new Option('-o, --output <format>', 'how answers are printed').choices(['text', 'json']).default('text'))
     .exitOverride()
     .configureOutput({ writeOut: terminal.write, writeErr: terminal.complain })
@@ -77,7 +80,7 @@ function addExplain(program: Command, act: Act): void {
     .option('--pod <name>', "the pod's or container's name", '')
     .option('--interface <name>', 'the interface inside the container', 'eth0')
     .addOption(repeatable('--address <address>', 'an address asked for'))
-    .action((options: ExplainOptions) => act((session) => explain(session, options)));
+    .action((options: ExplainOptions) => act((session) => explain(session, options), 'agent'));
 }
 
 function addDeeds(program: Command, act: Act): void {
@@ -92,7 +95,12 @@ function addDeeds(program: Command, act: Act): void {
     .command('gc')
     .description('free the records whose holder is proven gone, now instead of at the next sweep')
     .option('--dry-run', 'only say what would be freed and what is kept', false)
-    .action((options: { dryRun: boolean }) => act((session) => gc(session, options)));
+    .action((options: { dryRun: boolean }) => act((session) => gc(session, options), 'agent'));
+  program
+    .command('import')
+    .description('let agents begin, if no other address manager left state behind; exit code 1 if one did')
+    .option('--dry-run', 'only look', false)
+    .action((options: { dryRun: boolean }) => act((session) => importState(session, options), 'cluster'));
 }
 
 function append(value: string, previous: readonly string[]): string[] {

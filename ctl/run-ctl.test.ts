@@ -19,7 +19,7 @@ async function run(args: string[], answers: Record<string, Reply>, replies?: str
   const answer = ({ path }: SeenRequest) => answers[path.replace('/v1/ledger/', '')] ?? { status: 500, body: {} };
   await using agent: FakeAgent = await startFakeAgent(answer);
   const terminal = openMemoryTerminal({ nowMs: Date.parse('2026-11-16T10:05:00Z'), ...(replies ? { replies } : {}) });
-  const code = await runCtl(args, agent.socketPath, terminal);
+  const code = await runCtl(args, { socket: agent.socketPath }, terminal);
   return { code, stdout: terminal.stdout, stderr: terminal.stderr, seen: agent.seen };
 }
 
@@ -30,7 +30,7 @@ test('list reads page after page into one table', async () => {
   ];
   await using agent = await startFakeAgent(() => ({ body: pages.shift() }));
   const terminal = openMemoryTerminal();
-  expect(await runCtl(['list', '--pool', 'v4', '--node', 'n1'], agent.socketPath, terminal)).toBe(0);
+  expect(await runCtl(['list', '--pool', 'v4', '--node', 'n1'], { socket: agent.socketPath }, terminal)).toBe(0);
   expect(terminal.stdout.match(/^10\.0\.0\.\d/gm)).toEqual(['10.0.0.5', '10.0.0.6']);
   expect(agent.seen.map(({ query }) => query)).toEqual([
     { pool: 'v4', node: 'n1', limit: '500' },
@@ -218,13 +218,13 @@ describe('usage', () => {
 
   test('--socket wins over the environment', async () => {
     const terminal = openMemoryTerminal();
-    expect(await runCtl(['pools', '--socket', '/nowhere/agent.sock'], '/elsewhere.sock', terminal)).toBe(2);
+    expect(await runCtl(['pools', '--socket', '/nowhere/agent.sock'], { socket: '/elsewhere.sock' }, terminal)).toBe(2);
     expect(terminal.stderr).toContain('there is no socket /nowhere/agent.sock');
   });
 
   test('without --socket and environment it is the default socket', async () => {
     const terminal = openMemoryTerminal();
-    await runCtl(['--help'], undefined, terminal);
+    await runCtl(['--help'], {}, terminal);
     expect(terminal.stdout).toContain('/var/run/spidernet/spiderpool.sock');
   });
 });

@@ -3,21 +3,18 @@ import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { openAdminClient } from './admin-client.ts';
 import { toPrintable, toPrintableLines } from './printable.ts';
 import { buildProgram, type GlobalOptions } from './program.ts';
-import type { ExitCode } from './session.ts';
+import type { ExitCode, Session } from './session.ts';
+import { chooseSource, type Source, type Surroundings } from './source.ts';
 import type { Terminal } from './terminal.ts';
 
-const DEFAULT_SOCKET = '/var/run/spidernet/spiderpool.sock';
-
 /** One call of `ipledgerctl`; `args` without node and script. Never throws. */
-export async function runCtl(
-  args: readonly string[],
-  socketPath: string | undefined,
-  terminal: Terminal,
-): Promise<ExitCode> {
+export async function runCtl(args: readonly string[], around: Surroundings, terminal: Terminal): Promise<ExitCode> {
   let code: ExitCode = 0;
-  const program = buildProgram(socketPath || DEFAULT_SOCKET, terminal, async (work) => {
-    const { socket, output } = program.opts<GlobalOptions>();
-    code = await work({ client: openAdminClient(socket), terminal, output });
+  const program = buildProgram(terminal, async (work, need = 'either') => {
+    const { output, ...flags } = program.opts<GlobalOptions>();
+    await using sources = new AsyncDisposableStack();
+    const source = await openSource(chooseSource(need, flags, around), around, sources);
+    code = await work({ ...source, terminal, output });
   });
   try {
     await program.parseAsync(args, { from: 'user' });
@@ -27,6 +24,19 @@ export async function runCtl(
     complain(terminal, thrown);
     return 2;
   }
+}
+
+/** The client for the API server is large, and seldom needed where an agent is near. */
+async function openSource(
+  source: Source,
+  { user = 'somebody' }: Surroundings,
+  sources: AsyncDisposableStack,
+): Promise<Pick<Session, 'client' | 'cluster'>> {
+  if (source.from === 'socket') return { client: openAdminClient(source.path) };
+  const { connectCluster } = await import('./connect-cluster.ts');
+  const { client, admin } = connectCluster(source);
+  sources.use(client);
+  return { client: admin, cluster: { client, user } };
 }
 
 function complain(terminal: Terminal, thrown: unknown): void {

@@ -1,3 +1,4 @@
+import type { KubeClient } from '#pkg/kube/client.ts';
 import type { AdminClient } from './admin-client.ts';
 import { toPrintable, toPrintableJson } from './printable.ts';
 import type { Terminal } from './terminal.ts';
@@ -10,6 +11,8 @@ export interface Session {
   readonly client: AdminClient;
   readonly terminal: Terminal;
   readonly output: 'text' | 'json';
+  /** Present where the API server is asked. */
+  readonly cluster?: { readonly client: KubeClient; readonly user: string };
 }
 
 /** The agent's answer: as it came, or as `render` shows it to a person. */

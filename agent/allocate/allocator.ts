@@ -77,7 +77,8 @@ export class Allocator {
     const others = index.ofHolderUid(facts.holder.uid).filter((record) => isOtherInterface(record, args));
     reach('answer-ready');
     for (const record of records) index.markAnswered(record);
-    this.#deps.probe.announce(records, this.#deps.catalog.current().pools);
+    const own = records.filter(({ spec }) => spec.holder.containerID === args.containerID);
+    this.#deps.probe.announce(own, this.#deps.catalog.current().pools);
     return toAddResponse([...records, ...others]);
   }
 
@@ -103,7 +104,9 @@ export class Allocator {
     const fine: IpRecord[] = [];
     for (const record of found) {
       const pool = index.isAnswered(record) ? undefined : pools.get(record.spec.pool.name);
-      if (pool !== undefined && facts.isSticky) await probe.refuseConflict(record, pool, call);
+      if (pool !== undefined && facts.isSticky && !facts.isMigrationTarget) {
+        await probe.refuseConflict(record, pool, call);
+      }
       if (pool === undefined || facts.isSticky || (await probe.findConflict(record, pool, call)) === null)
         fine.push(record);
     }

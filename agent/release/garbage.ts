@@ -1,5 +1,7 @@
 import type { GcArgs } from '#pkg/agentapi/wire.ts';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import type { Call } from '../call.ts';
+import { lookAtNetns } from '../netns-look.ts';
 import type { NodeIndex } from '../node-index.ts';
 import { attachmentKey } from './attachment.ts';
 import type { Released, Releaser } from './releaser.ts';
@@ -20,7 +22,14 @@ export async function releaseGarbage(
     if (record.spec.state !== 'Allocated' || containerID === undefined) return false;
     return writtenAtMs < call.begunAtMs && !valid.has(attachmentKey({ containerID, ifName }));
   });
-  return await Promise.all(
-    garbage.map(async ({ record }) => ({ record, outcome: await releaser.releaseJudged(record, call.begunAtMs) })),
-  );
+  const released = garbage.map(async ({ record }) => {
+    const isGone = record.spec.holder.kind === 'Container' || (await isSandboxGone(record));
+    return isGone ? [{ record, outcome: await releaser.releaseJudged(record, call.begunAtMs) }] : [];
+  });
+  return (await Promise.all(released)).flat();
+}
+
+/** Rule 6: of a pod's sandbox the runtime's list alone is not believed. */
+async function isSandboxGone({ spec }: IpRecord): Promise<boolean> {
+  return (await lookAtNetns(spec.holder.netns)) === 'gone';
 }

@@ -1,8 +1,18 @@
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { openTerminal } from '#ctl/node-terminal.ts';
 import { runCtl } from '#ctl/run-ctl.ts';
+import { DEFAULT_SOCKET } from '#ctl/source.ts';
 
 // A reader that has seen enough (`| head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 2));
 
 const terminal = openTerminal(process.stdin, process.stdout, process.stderr);
-process.exitCode = await runCtl(process.argv.slice(2), process.env['IPLEDGER_SOCKET'], terminal);
+const around = {
+  socket: process.env['IPLEDGER_SOCKET'],
+  kubeconfig: process.env['KUBECONFIG'],
+  isInCluster: process.env['KUBERNETES_SERVICE_HOST'] !== undefined,
+  hasDefaultSocket: existsSync(DEFAULT_SOCKET),
+  user: `${process.env['SUDO_USER'] ?? process.env['USER'] ?? 'somebody'}@${hostname()}`,
+};
+process.exitCode = await runCtl(process.argv.slice(2), around, terminal);

@@ -71,7 +71,8 @@ export interface Finding {
     | 'unknown-pool'
     | 'vanished-netns'
     | 'poison-spool'
-    | 'broken-pool-file';
+    | 'broken-pool-file'
+    | 'broken-object';
   readonly subject: string;
   readonly message: string;
 }

@@ -32,7 +32,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   plugin: { rooms: ['pkg/errors', 'pkg/cni', 'pkg/agentapi'], packages: [], node: /^plugin\/node-[a-z-]+\.ts$/ },
   agent: { rooms: DAEMON, packages: ['fastify', 'pino', 'yaml', 'koffi'], node: 'all' },
   controller: { rooms: DAEMON, packages: ['fastify', 'pino'], node: 'all' },
-  ctl: { rooms: ['pkg/errors', 'pkg/crd', 'pkg/agentapi'], packages: ['commander'], node: 'all' },
+  ctl: { rooms: [...DOMAIN, 'pkg/agentapi', 'pkg/kube', 'pkg/ledger'], packages: ['commander'], node: 'all' },
   'cmd/plugin': { rooms: ['plugin'], packages: [], node: 'all' },
   'cmd/agent': { rooms: [...DAEMON, 'agent'], packages: ['commander'], node: 'all' },
   'cmd/controller': { rooms: [...DAEMON, 'controller'], packages: ['commander'], node: 'all' },

@@ -115,6 +115,7 @@ const AT_HOME: Partial<Record<Account, Rights>> = {
     '/secrets[ipledger-webhook-ca ipledger-webhook-tls]': 'delete get update',
     'coordination.k8s.io/leases': 'create get update',
   },
+  ctl: { '/configmaps': 'create', '/configmaps[ipledger-adopted]': 'get' },
 };
 
 describe.each(ACCOUNTS)('the %s', (account) => {

@@ -1,0 +1,33 @@
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { KubeClient } from '#pkg/kube/client.ts';
+import { isMap } from '#pkg/kube/kube-object.ts';
+import type { Resource } from '#pkg/kube/resource.ts';
+import { toLedgerError } from '#pkg/ledger/kubernetes-failure.ts';
+
+const CONFIG_MAPS: Resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap' };
+const AT = { namespace: 'ipledger', name: 'ipledger-adopted' };
+
+/** Says that whatever another address manager had given out has its record. Agents give out nothing before it exists. */
+export interface AdoptionMarker {
+  readonly adoptedAt: string;
+  readonly adoptedBy: string;
+}
+
+export async function readMarker(client: KubeClient): Promise<AdoptionMarker | null> {
+  const found = await client.get(CONFIG_MAPS, AT);
+  if (!found.ok && found.because === 'NotFound') return null;
+  if (!found.ok) throw toLedgerError(`read the ConfigMap ${AT.namespace}/${AT.name}`, found);
+  const data = isMap(found.object['data']) ? found.object['data'] : {};
+  return { adoptedAt: String(data['adoptedAt'] ?? 'unknown'), adoptedBy: String(data['adoptedBy'] ?? 'unknown') };
+}
+
+/** False: somebody else was faster, which is as good. */
+export async function writeMarker(client: KubeClient, marker: AdoptionMarker): Promise<boolean> {
+  const made = await client.create(CONFIG_MAPS, { metadata: AT, data: { ...marker } });
+  if (made.ok) return true;
+  if (made.because === 'AlreadyExists') return false;
+  if (made.because === 'NotServed' || made.because === 'NotFound') {
+    throw new IpamError('bad-config', `the namespace ${AT.namespace} does not exist: apply deploy/ first`);
+  }
+  throw toLedgerError(`create the ConfigMap ${AT.namespace}/${AT.name}`, made);
+}

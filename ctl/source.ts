@@ -1,0 +1,64 @@
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+
+export const DEFAULT_SOCKET = '/var/run/spidernet/spiderpool.sock';
+
+/** Who is asked: the agent of this node, or the API server. */
+export type Source =
+  | { readonly from: 'socket'; readonly path: string }
+  | { readonly from: 'kubeconfig'; readonly file: string }
+  | { readonly from: 'cluster' };
+
+/** What a command can work with: only the agent, only the API server, or either. */
+export type Need = 'agent' | 'cluster' | 'either';
+
+/** What the process was started with. */
+export interface Surroundings {
+  readonly socket?: string | undefined;
+  readonly kubeconfig?: string | undefined;
+  /** It runs in a pod that may speak to the API server. */
+  readonly isInCluster?: boolean;
+  readonly hasDefaultSocket?: boolean;
+  /** Who is at work, for what is written down. */
+  readonly user?: string;
+}
+
+export interface SourceFlags {
+  readonly socket?: string;
+  readonly kubeconfig?: string;
+}
+
+/** What is said aloud wins over the environment, and the agent of this node over the API server. */
+export function chooseSource(need: Need, flags: SourceFlags, around: Surroundings): Source {
+  if (flags.socket !== undefined && flags.kubeconfig !== undefined) {
+    throw new IpamError('bad-input', 'give --socket or --kubeconfig, not both');
+  }
+  return need === 'agent' ? chooseAgent(flags, around) : chooseEither(need, flags, around);
+}
+
+function chooseAgent({ socket, kubeconfig }: SourceFlags, around: Surroundings): Source {
+  if (kubeconfig !== undefined) {
+    throw new IpamError('bad-input', 'only the agent of a node can answer this: run it there, without --kubeconfig');
+  }
+  return { from: 'socket', path: socket || around.socket || DEFAULT_SOCKET };
+}
+
+function chooseEither(need: Need, { socket, kubeconfig }: SourceFlags, around: Surroundings): Source {
+  const isForCluster = need === 'cluster';
+  if (isForCluster && socket !== undefined) {
+    throw new IpamError('bad-input', 'only the API server can answer this: give --kubeconfig instead of --socket');
+  }
+  if (socket !== undefined) return { from: 'socket', path: socket };
+  if (kubeconfig !== undefined) return { from: 'kubeconfig', file: kubeconfig };
+  if (around.socket && !isForCluster) return { from: 'socket', path: around.socket };
+  if (around.kubeconfig) return { from: 'kubeconfig', file: onlyFile(around.kubeconfig) };
+  if (around.isInCluster === true && (isForCluster || around.hasDefaultSocket !== true)) return { from: 'cluster' };
+  if (!isForCluster) return { from: 'socket', path: DEFAULT_SOCKET };
+  throw new IpamError('bad-input', 'which cluster? Give --kubeconfig, or set KUBECONFIG');
+}
+
+function onlyFile(paths: string): string {
+  const files = paths.split(':').filter((path) => path !== '');
+  const [file] = files;
+  if (file !== undefined && files.length === 1) return file;
+  throw new IpamError('bad-input', 'KUBECONFIG names several files; choose one with --kubeconfig');
+}

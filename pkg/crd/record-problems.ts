@@ -1,0 +1,78 @@
+import type { Family } from '#pkg/ip/address.ts';
+import { parseAddress } from '#pkg/ip/address.ts';
+import type { IntervalSet } from '#pkg/ip/interval-set.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import { holderKey } from './holder-key.ts';
+import type { IpRecord } from './ip-record.ts';
+import { recordFamily } from './record-family.ts';
+
+export interface RecordProblem {
+  readonly kind: 'duplicate-holder' | 'reserved-address' | 'outside-pool' | 'unknown-pool';
+  readonly subject: string;
+  readonly message: string;
+}
+
+export interface Pools {
+  readonly pools: ReadonlyMap<string, Pool>;
+  readonly reserved: Readonly<Record<Family, IntervalSet>>;
+}
+
+type Describe = (record: IpRecord) => string;
+
+/** What records alone show to be wrong: two for one holder, or one that its pool would not give out any more. */
+export function findStoredProblems(records: readonly IpRecord[], pools: Pools, describe: Describe): RecordProblem[] {
+  return [
+    ...findDuplicates(records, describe),
+    ...records.flatMap((record) => findPoolProblem(record, pools, describe)),
+  ];
+}
+
+/** Rule 4: one holder, one record per stable key and uid. */
+function findDuplicates(records: readonly IpRecord[], describe: Describe): RecordProblem[] {
+  const held = Map.groupBy(
+    records.filter(({ spec }) => spec.state === 'Allocated'),
+    (record) => `${holderKey(record.spec.holder, recordFamily(record))} ${record.spec.holder.uid}`,
+  );
+  return [...held.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined || group.length === 1) return [];
+    const addresses = group.map(({ spec }) => spec.address).join(', ');
+    return [
+      {
+        kind: 'duplicate-holder' as const,
+        subject: addresses,
+        message: `${describe(first)} holds ${group.length} addresses of one family`,
+      },
+    ];
+  });
+}
+
+function findPoolProblem(record: IpRecord, { pools, reserved }: Pools, describe: Describe): RecordProblem[] {
+  const { spec } = record;
+  const { value } = parseAddress(spec.address);
+  const pool = pools.get(spec.pool.name);
+  if (pool === undefined) {
+    return [{ kind: 'unknown-pool', subject: spec.address, message: `its pool ${spec.pool.name} does not exist` }];
+  }
+  if (spec.domain !== pool.domain) {
+    const message = `it was taken in domain ${spec.domain}, but pool ${pool.name} is in ${pool.domain} now`;
+    return [{ kind: 'outside-pool', subject: spec.address, message }];
+  }
+  if (reserved[recordFamily(record)].contains(value)) {
+    return [
+      {
+        kind: 'reserved-address',
+        subject: spec.address,
+        message: `${describe(record)} holds it, and it is reserved now`,
+      },
+    ];
+  }
+  if (pool.addresses.contains(value)) return [];
+  return [
+    {
+      kind: 'outside-pool',
+      subject: spec.address,
+      message: `it is no longer among the addresses of pool ${pool.name}`,
+    },
+  ];
+}

@@ -1,0 +1,155 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runCtl } from '#ctl/run-ctl.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
+import { heldBy, specOf } from '#test/contract/record-spec.ts';
+import { callApi } from '#test/support/api-request.ts';
+import { openMemoryTerminal } from '#test/support/memory-terminal.ts';
+import { kubectl } from './crd-manifests.ts';
+import { SpiderApi } from './crd-spider-api.ts';
+import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
+import { plainToken } from './roles-tokens.ts';
+
+let cluster: LedgerCluster;
+let spider: SpiderApi;
+let kubeconfig: string;
+
+const MARKER = '/api/v1/namespaces/ipledger/configmaps/ipledger-adopted';
+const POOL = { spec: { subnet: '10.0.0.0/24', ips: ['10.0.0.10-10.0.0.13'] } };
+
+beforeAll(async () => {
+  cluster = await startLedgerCluster();
+  spider = new SpiderApi(cluster.server);
+  kubeconfig = await writeOperatorsKubeconfig();
+  expect((await spider.create('SpiderIPPool', 'v4', POOL)).status).toBe(201);
+  expect((await spider.create('SpiderReservedIP', 'printer', { spec: { ips: ['10.0.0.13'] } })).status).toBe(201);
+});
+
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+});
+
+beforeEach(async () => {
+  await cluster.clear();
+  await callApi(cluster.server, { method: 'DELETE', path: MARKER, token: cluster.server.adminToken });
+});
+
+/** What an operator has who was given the role `ipledger-ctl` and nothing else. */
+async function writeOperatorsKubeconfig(): Promise<string> {
+  const { server } = cluster;
+  const token = await plainToken(server, 'ipledger-ctl');
+  const file = join(server.dir, 'operator.yaml');
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { server: server.url, 'certificate-authority': server.caFile } }],
+    users: [{ name: 'operator', user: { token } }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'operator' } }],
+    'current-context': 'c',
+  };
+  await writeFile(file, JSON.stringify(config));
+  return file;
+}
+
+async function ctl(...args: string[]) {
+  const terminal = openMemoryTerminal({ nowMs: Date.parse('2026-11-16T10:00:00Z') });
+  const code = await runCtl(args, { kubeconfig, user: 'ann@desk' }, terminal);
+  return { code, stdout: terminal.stdout, stderr: terminal.stderr };
+}
+
+async function hold(address: string, name = 'web-0', pool = 'v4'): Promise<void> {
+  const ledger = openKubernetesLedger(cluster.agent());
+  const spec = heldBy(specOf(address), { node: 'worker-1', name, namespace: 'prod', kind: 'Pod' });
+  const created = await ledger.create({ ...spec, pool: { ...spec.pool, name: pool } });
+  expect(created.taken).toBe(true);
+  await ledger.close();
+}
+
+test('pools, list and who answer from the API server', async () => {
+  await hold('10.0.0.11');
+  const pools = await ctl('pools', '-o', 'json');
+  expect(JSON.parse(pools.stdout)).toMatchObject({
+    pools: [{ name: 'v4', total: '4', used: '1', free: '2', reserved: '1' }],
+    problems: [],
+  });
+  expect((await ctl('list', '--pool', 'v4')).stdout).toMatch(/^10\.0\.0\.11.*prod\/web-0/m);
+  expect(await ctl('who', '10.0.0.11')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('prod/web-0') as string,
+  });
+  expect(await ctl('who', '10.0.0.12')).toMatchObject({ code: 1, stdout: expect.stringContaining('v4') as string });
+  expect((await ctl('list', '--pool', 'v5')).stderr).toContain('there is no pool v5');
+});
+
+test('check finds two addresses of one holder, and addresses outside their pool', async () => {
+  await hold('10.0.0.11');
+  expect(await ctl('check')).toMatchObject({ code: 0 });
+  await hold('10.0.0.12');
+  await hold('10.0.0.200', 'other');
+  await hold('10.0.0.201', 'lost', 'gone');
+  const { code, stdout } = await ctl('check', '-o', 'json');
+  expect(code).toBe(1);
+  const { findings } = JSON.parse(stdout) as { findings: { kind: string; subject: string }[] };
+  expect(findings.map(({ kind, subject }) => `${kind} ${subject}`)).toEqual([
+    'duplicate-holder 10.0.0.11, 10.0.0.12',
+    'outside-pool 10.0.0.200',
+    'unknown-pool 10.0.0.201',
+  ]);
+});
+
+test('release gives back exactly what was shown', async () => {
+  await hold('10.0.0.11');
+  expect(await ctl('release', '10.0.0.11', '--yes')).toMatchObject({ code: 0 });
+  expect((await ctl('who', '10.0.0.11')).code).toBe(1);
+});
+
+test('what only an agent knows is refused off the node', async () => {
+  const { code, stderr } = await ctl('explain', '--kubeconfig', kubeconfig);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('only the agent of a node')]);
+});
+
+test('a wrong kubeconfig is exit code 2 with the reason', async () => {
+  const { code, stderr } = await ctl('pools', '--kubeconfig', '/nowhere');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('the kubeconfig cannot be read')]);
+});
+
+describe('import', () => {
+  test('without state of another manager it marks the cluster as adopted, once', async () => {
+    expect(await ctl('import', '--dry-run')).toMatchObject({ code: 0 });
+    const absent = await callApi(cluster.server, { path: MARKER, token: cluster.server.adminToken });
+    expect(absent.status).toBe(404);
+    expect(await ctl('import')).toMatchObject({ code: 0, stdout: expect.stringContaining('by ann@desk') as string });
+    const { body } = await callApi(cluster.server, { path: MARKER, token: cluster.server.adminToken });
+    expect(body).toMatchObject({ data: { adoptedAt: '2026-11-16T10:00:00.000Z', adoptedBy: 'ann@desk' } });
+    expect(await ctl('import')).toMatchObject({
+      code: 0,
+      stdout: 'Adopted at 2026-11-16T10:00:00.000Z by ann@desk.\n',
+    });
+  });
+
+  test('it refuses while pools or endpoints name addresses without a record, and says which', async () => {
+    const patch = JSON.stringify({ status: { allocatedIPs: '{"10.0.0.10":{"pod":"prod/old","podUid":"u"}}' } });
+    await kubectl(cluster.server, [
+      'patch',
+      'spiderippool',
+      'v4',
+      '--subresource=status',
+      '--type=merge',
+      `--patch=${patch}`,
+    ]);
+    const ips = [{ interface: 'eth0', ipv4: '10.0.0.12/24', ipv4Pool: 'v4' }];
+    const status = { ownerControllerType: 'Pod', ownerControllerName: 'old', current: { uid: 'u', node: 'n', ips } };
+    expect((await spider.create('SpiderEndpoint', 'old', { status })).status).toBe(201);
+    const { code, stdout } = await ctl('import');
+    expect(code).toBe(1);
+    expect(stdout).toContain('Not adopted');
+    expect(stdout).toMatch(/^10\.0\.0\.10 +pool v4 +prod\/old$/m);
+    expect(stdout).toMatch(/^10\.0\.0\.12 +endpoint default\/old +default\/old$/m);
+    const marker = await callApi(cluster.server, { path: MARKER, token: cluster.server.adminToken });
+    expect(marker.status).toBe(404);
+    await hold('10.0.0.10', 'old');
+    await hold('10.0.0.12', 'old');
+    expect((await ctl('import')).code).toBe(0);
+  });
+});
