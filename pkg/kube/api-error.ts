@@ -9,16 +9,30 @@ const REFUSALS: Partial<Record<FailureKind, { readonly reason: Reason; readonly 
   },
   // Kubelet replaces a token by itself.
   Unauthorized: { reason: 'agent-unavailable', because: 'the API server does not accept the credentials' },
+  TooLarge: {
+    reason: 'bad-config',
+    because:
+      'the answer is larger than is read at once (64 MiB, all pages of a list 512 MiB); are there that many objects, or does something else answer for the API server?',
+  },
   Invalid: { reason: 'internal', because: 'the API server refused it as invalid' },
 };
 
+/** A webhook's no has the code of a missing right, and only its words tell the two apart. */
+const WEBHOOK = { reason: 'bad-config', because: 'an admission webhook of the cluster refused it' } as const;
+
 /** `doing` completes "cannot …"; `notServed` says what the reader should look after when the kind is missing. */
-export function toApiError(doing: string, { because, message }: Failure, notServed: string): IpamError {
-  const refusal = because === 'NotServed' ? { reason: 'bad-config' as const, because: notServed } : REFUSALS[because];
+export function toApiError(doing: string, failure: Failure, notServed: string): IpamError {
+  const { because, message } = failure;
+  const refusal = refusalOf(failure, notServed);
   if (refusal !== undefined) {
     const details = `the API server says: ${message}`;
     return new IpamError(refusal.reason, `cannot ${doing}: ${refusal.because}`, { details });
   }
   const reason = FAILURES[because].retry ? 'agent-unavailable' : 'internal';
   return new IpamError(reason, `cannot ${doing}: ${message}`);
+}
+
+function refusalOf({ because, message }: Failure, notServed: string) {
+  if (because === 'NotServed') return { reason: 'bad-config', because: notServed } as const;
+  return because === 'Forbidden' && message.startsWith('admission webhook ') ? WEBHOOK : REFUSALS[because];
 }

@@ -10,9 +10,13 @@ const PACE = { leaseMs: 1_000, renewDeadlineMs: 400, retryMs: 50 };
 async function stand(options: Pick<ElectionOptions, 'lead'> & Partial<ElectionOptions>) {
   let lease: { metadata: object } | null = null;
   let version = 1;
-  const state = { isBroken: false };
+  const state = { isBroken: false, refusals: 0 };
   const made = await startScripted(({ method, body, answer }) => {
     if (state.isBroken) return answer(500, '');
+    if (state.refusals > 0) {
+      state.refusals -= 1;
+      return answer(403, statusBody(403, 'Forbidden'));
+    }
     if (method !== 'GET') {
       version += 1;
       const sent = JSON.parse(body);
@@ -86,6 +90,18 @@ test.each<{ name: string; fail: () => Promise<void> }>([
   expect(made.troubles).toEqual([{ during: 'lead', thrown: new Error('the work failed') }]);
   expect(terms.map(({ aborted }) => aborted)).toEqual([true, false]);
   expect(made.election.isLeader()).toBe(true);
+});
+
+test('a right that comes a moment late is waited for, without a word', async () => {
+  const pace = { leaseMs: 60_000, renewDeadlineMs: 40_000, retryMs: 50 };
+  await using made = await stand({ lead: async () => {}, pace });
+  await vi.waitFor(() => expect(made.election.isLeader()).toBe(true), 10_000);
+  made.state.refusals = 3;
+  await vi.waitFor(() => expect(made.state.refusals).toBe(0), 10_000);
+  const sent = made.server.requests.length;
+  await vi.waitFor(() => expect(made.server.requests.length).toBeGreaterThan(sent), 10_000);
+  expect(made.election.isLeader()).toBe(true);
+  expect(made.troubles).toEqual([]);
 });
 
 test('a handler of trouble that throws does not end the election', async () => {

@@ -2,6 +2,7 @@ import type { KubeClient } from './client.ts';
 import type { KubeObject } from './kube-object.ts';
 import { heldBy, LEASES, type LeaseSpec, readLeaseSpec, released } from './lease.ts';
 import { type Failure, failure, type Outcome } from './outcome.ts';
+import { askPastRefusals } from './passing-refusals.ts';
 
 export interface ClaimOptions {
   readonly namespace: string;
@@ -36,12 +37,12 @@ export class LeaseClaim {
   async claim(deadlineMs: number): Promise<ClaimResult> {
     const { identity } = this.#options;
     if (this.#observed?.spec.holderIdentity !== identity) {
-      const looked = await this.#look(this.#leftMs(deadlineMs));
+      const looked = await this.#look(deadlineMs);
       if (looked !== null) return { held: false, failure: looked };
       if (this.#isHeldByAnother()) return { held: false, failure: null };
     }
     const hold = (before: LeaseSpec | null, now: Date) => heldBy(identity, this.#options.leaseMs, before, now);
-    const written = await this.#write(this.#leftMs(deadlineMs), hold);
+    const written = await this.#write(deadlineMs, hold);
     if (written.ok) return { held: true };
     // Unanswered, or written by another: what we know of it is worth nothing.
     if (this.#observed?.spec.holderIdentity === identity) this.#observed = null;
@@ -53,19 +54,18 @@ export class LeaseClaim {
     if (this.#observed?.spec.holderIdentity !== this.#options.identity) {
       return failure('Conflict', 'the lease is not held');
     }
-    return this.#write(timeoutMs, (before, now) => (before === null ? null : released(before, now)));
+    const deadlineMs = this.#client.timing.nowMs() + timeoutMs;
+    return this.#write(deadlineMs, (before, now) => (before === null ? null : released(before, now)));
   }
 
   /** Null when it was seen, or seen to be missing. */
-  async #look(timeoutMs: number): Promise<Failure | null> {
-    const found = await this.#client.get(LEASES, this.#options, { timeoutMs });
+  async #look(deadlineMs: number): Promise<Failure | null> {
+    const found = await askPastRefusals(this.#client.timing, deadlineMs, (timeoutMs) =>
+      this.#client.get(LEASES, this.#options, { timeoutMs }),
+    );
     if (found.ok) this.#observe(found.object);
     if (!found.ok && found.because === 'NotFound') this.#observed = null;
     return found.ok || found.because === 'NotFound' ? null : found;
-  }
-
-  #leftMs(deadlineMs: number): number {
-    return Math.max(1, deadlineMs - this.#client.timing.nowMs());
   }
 
   #observe(lease: KubeObject): void {
@@ -82,15 +82,17 @@ export class LeaseClaim {
   }
 
   async #write(
-    timeoutMs: number,
+    deadlineMs: number,
     change: (before: LeaseSpec | null, now: Date) => LeaseSpec | null,
   ): Promise<Outcome<KubeObject>> {
     const { namespace, name, now } = this.#options;
     const spec = change(this.#observed?.spec ?? null, now());
-    const written =
-      this.#observed === null
-        ? await this.#client.create(LEASES, { metadata: { namespace, name }, spec }, { timeoutMs })
-        : await this.#client.update(LEASES, { ...this.#observed.lease, spec }, { timeoutMs });
+    const observed = this.#observed;
+    const written = await askPastRefusals(this.#client.timing, deadlineMs, (timeoutMs) =>
+      observed === null
+        ? this.#client.create(LEASES, { metadata: { namespace, name }, spec }, { timeoutMs })
+        : this.#client.update(LEASES, { ...observed.lease, spec }, { timeoutMs }),
+    );
     if (written.ok) this.#observe(written.object);
     return written;
   }

@@ -1,6 +1,9 @@
-import type { Failure } from './outcome.ts';
+import { Backoff } from './backoff.ts';
+import type { Failure, Outcome } from './outcome.ts';
+import { sleep, type Timing } from './timing.ts';
 
 const FORBIDDEN_FOR_MS = 3_000;
+const PAUSE = { firstMs: 50, mostMs: 1_000 };
 
 /**
  * A freshly started API server answers 403 to what it allows, until its authorizer has read the roles. So a Forbidden
@@ -19,5 +22,23 @@ export class PassingRefusals {
     if (because !== 'Forbidden') return false;
     this.#sinceMs ??= nowMs;
     return nowMs + pauseMs < this.#sinceMs + this.#forMs;
+  }
+}
+
+/** Asks once, and again only while it is refused in a way that may pass. */
+export async function askPastRefusals<T>(
+  timing: Timing,
+  deadlineMs: number,
+  ask: (timeoutMs: number) => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  const backoff = new Backoff(PAUSE, timing.random);
+  const refusals = new PassingRefusals();
+  for (;;) {
+    const outcome = await ask(Math.max(1, deadlineMs - timing.nowMs()));
+    if (outcome.ok) return outcome;
+    const pauseMs = backoff.nextMs();
+    const isOver = timing.nowMs() + pauseMs >= deadlineMs;
+    if (isOver || !refusals.mayPass(outcome, timing.nowMs(), pauseMs)) return outcome;
+    await sleep(timing, pauseMs);
   }
 }

@@ -22,6 +22,28 @@ describe('a read', () => {
     expect(server.requests).toHaveLength(3);
   });
 
+  test('is repeated while it is refused, for a server that was just started does not know its roles', async () => {
+    await using made = await openLedgerOn({
+      GET: [
+        [403, statusBody(403, 'Forbidden')],
+        [403, statusBody(403, 'Forbidden')],
+        [200, OBJECT],
+      ],
+    });
+    const { ledger, server } = made;
+    expect(await ledger.get('10.0.0.1')).toEqual(RECORD);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test('that is refused for good says so, well before its time is over', async () => {
+    await using made = await openLedgerOn({ GET: [[403, statusBody(403, 'Forbidden')]] });
+    const { ledger, server } = made;
+    const error = await expectFailure(ledger.get('10.0.0.1'), 'bad-config');
+    expect(error.message).toContain('this account is not allowed to');
+    expect(server.requests.length).toBeGreaterThan(1);
+    expect(server.requests.length).toBeLessThan(20);
+  });
+
   test('that cannot be made says so, and not that there is nothing', async () => {
     await using made = await openLedgerOn({ GET: [[500, '']] });
     const { ledger } = made;

@@ -8,6 +8,7 @@ import type { KubeObject } from '#pkg/kube/kube-object.ts';
 import type { ListQuery } from '#pkg/kube/list-query.ts';
 import type { ObjectTable } from '#pkg/kube/object-table.ts';
 import { FAILURES, type Outcome } from '#pkg/kube/outcome.ts';
+import { PassingRefusals } from '#pkg/kube/passing-refusals.ts';
 import { sleep } from '#pkg/kube/timing.ts';
 import { toLedgerError } from './kubernetes-failure.ts';
 import { IP_RECORDS, isTerminating, mayBeOfHolder, mayBeOfNode, toRecord } from './kubernetes-record.ts';
@@ -20,7 +21,7 @@ export interface ReadLimits {
 }
 
 /**
- * Consistent reads, repeated while the API server is away. A label only finds: the spec of what comes back decides, and it
+ * Consistent reads, repeated while the API server is away, or does not know our role yet. A label only finds: the spec of what comes back decides, and it
  * is asked before the rest of it is read, so that nobody's unreadable record stands in the way of others.
  */
 export class RecordReader {
@@ -81,11 +82,13 @@ export class RecordReader {
     const { timeoutMs, attemptTimeoutMs } = this.#limits;
     const deadlineMs = timing.nowMs() + timeoutMs;
     const backoff = new Backoff(PAUSE, timing.random);
+    const refusals = new PassingRefusals();
     for (;;) {
       const leftMs = Math.max(1, deadlineMs - timing.nowMs());
       const outcome = await read({ timeoutMs: Math.min(attemptTimeoutMs, leftMs) });
-      if (outcome.ok || !FAILURES[outcome.because].retry) return outcome;
+      if (outcome.ok) return outcome;
       const pauseMs = Math.max(backoff.nextMs(), outcome.retryAfterMs ?? 0);
+      if (!FAILURES[outcome.because].retry && !refusals.mayPass(outcome, timing.nowMs(), pauseMs)) return outcome;
       if (timing.nowMs() + pauseMs >= deadlineMs) return outcome;
       await sleep(timing, pauseMs);
     }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { REASONS } from '#pkg/errors/reasons.ts';
+import { toApiError } from '#pkg/kube/api-error.ts';
+import { FAILURES, type FailureKind, failure } from '#pkg/kube/outcome.ts';
 import { readRootFile } from './source-files.ts';
 
 const [, ...sections] = readRootFile('docs/errors.md').split(/^## /m);
@@ -22,4 +24,14 @@ describe.each(documented)('$reason', ({ reason, text }) => {
     expect(text).toMatch(/^\*\*Cause\.\*\* \S.{20}/ms);
     expect(text).toMatch(/^\*\*Cure\.\*\* \S.{20}/ms);
   });
+});
+
+/** Answers about an object, on which the code acts; they are told to nobody. */
+const ANSWERS: readonly FailureKind[] = ['AlreadyExists', 'Conflict', 'NotFound', 'Expired'];
+const kinds = (Object.keys(FAILURES) as FailureKind[]).filter((kind) => !ANSWERS.includes(kind));
+
+test.each(kinds)('what the API server may answer is explained where its reason is: %s', (kind) => {
+  const { reason } = toApiError('read', failure(kind, 'm'), 'not served');
+  const explaining = documented.filter(({ text }) => text.includes(`\`${kind}\``)).map((section) => section.reason);
+  expect(explaining).toEqual([reason]);
 });

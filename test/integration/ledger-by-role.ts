@@ -20,8 +20,8 @@ const OWN_MOVES = [
 
 /**
  * A ledger in which every write is made by whom it belongs to in a cluster: by the agent of the node wherever the policy
- * lets it, by the controller where it is the controller's to make (Suspect, from node to node, foreign hosts, the end of
- * Retained, Cooling and Quarantined). All reads and the watch are an agent's.
+ * lets it, by the controller where it is the controller's to make (Suspect, from node to node, from pool to pool or pod to
+ * pod, foreign hosts, the end of Retained, Cooling and Quarantined). All reads and the watch are an agent's.
  */
 export function ledgerByRole({ agents, controller, onWrite }: Roles): Ledger {
   const writer = (node: string | null): Ledger => {
@@ -32,7 +32,7 @@ export function ledgerByRole({ agents, controller, onWrite }: Roles): Ledger {
   const reader = agents.get('worker-1') ?? controller;
   return {
     create: (spec) => writer(creatorOf(spec)).create(spec),
-    takeOver: (seen, next) => writer(next.holder.node).takeOver(seen, next),
+    takeOver: (seen, next) => writer(takerOf(seen, next)).takeOver(seen, next),
     amend: (seen, next) => writer(amenderOf(seen, next)).amend(seen, next),
     release: (seen) => writer(releaserOf(seen)).release(seen),
     get: (name) => reader.get(name),
@@ -51,9 +51,23 @@ function creatorOf({ state, holder }: RecordSpec): string | null {
   return state === 'Allocated' ? holder.node : null;
 }
 
+function takerOf({ spec }: IpRecord, next: RecordSpec): string | null {
+  if (spec.state === 'Suspect') return next.holder.node;
+  const isSame = spec.pool.name === next.pool.name && spec.holder.interface === next.holder.interface;
+  return isSame ? next.holder.node : null;
+}
+
 function amenderOf({ spec }: IpRecord, next: RecordSpec): string | null {
   const isOwn = spec.holder.node === next.holder.node;
-  return isOwn && OWN_MOVES.includes(`${spec.state} to ${next.state}`) ? next.holder.node : null;
+  const isAllowed = isOwn && OWN_MOVES.includes(`${spec.state} to ${next.state}`) && keepsPoolAndPod(spec, next);
+  return isAllowed ? next.holder.node : null;
+}
+
+function keepsPoolAndPod({ state, pool, holder }: RecordSpec, next: RecordSpec): boolean {
+  if (state === 'Suspect') return true;
+  if (state === 'Retained') return pool.name === next.pool.name;
+  const isSamePool = pool.name === next.pool.name && pool.uid === next.pool.uid;
+  return isSamePool && (next.state !== 'Allocated' || holder.uid === next.holder.uid);
 }
 
 function releaserOf({ spec }: IpRecord): string | null {

@@ -97,14 +97,13 @@ describe('without its role', () => {
   });
 
   test('every call says so, within its time', async () => {
-    for (const call of CALLS) {
-      const started = performance.now();
-      const error = await expectFailure(call(), 'bad-config');
+    const started = performance.now();
+    for (const error of await Promise.all(CALLS.map((call) => expectFailure(call(), 'bad-config')))) {
       expect(error.message).toMatch(/^cannot .*: this account is not allowed to/);
       expect(error.details).toContain('User "system:serviceaccount:ipledger:ipledger-agent" cannot');
       expect(abandonedName(error)).toBeNull();
-      expect(performance.now() - started).toBeLessThan(10_000);
     }
+    expect(performance.now() - started).toBeLessThan(10_000);
     expect(await controller.get('10.0.0.1')).toEqual(seen);
   });
 

@@ -32,21 +32,25 @@ interface Wish {
   readonly node?: string;
   readonly name?: string;
   readonly namespace?: string;
-  readonly kind?: 'Pod' | 'VirtualMachineInstance';
+  readonly kind?: 'Pod' | 'VirtualMachineInstance' | 'Conflict';
+  readonly interface?: string;
+  readonly uid?: string;
   readonly pool?: string;
+  readonly poolUid?: string;
 }
 
 function specOf({ state = 'Allocated', node = 'worker-1', ...wish }: Wish): RecordSpec {
-  const { kind = 'Pod', namespace = 'prod', name = 'web-0', pool = 'pool-a' } = wish;
+  const { kind = 'Pod', namespace = 'prod', name = 'web-0', interface: nic = 'eth0', uid = 'pod-uid' } = wish;
+  const { pool = 'pool-a', poolUid = 'u1' } = wish;
   const rests = state === 'Cooling' || state === 'Quarantined';
   return {
     address: '10.0.2.50',
     prefix: 24,
     domain: 'default',
-    pool: { kind: 'SpiderIPPool', name: pool, uid: 'u1' },
+    pool: { kind: 'SpiderIPPool', name: pool, uid: poolUid },
     state,
     ...(rests ? { until: '2026-11-16T10:00:00Z' } : {}),
-    holder: { kind, namespace, name, interface: 'eth0', attach: 1, node, ...(rests ? {} : { uid: 'pod-uid' }) },
+    holder: { kind, namespace, name, interface: nic, attach: 1, node, ...(rests ? {} : { uid }) },
   };
 }
 
@@ -221,9 +225,50 @@ describe('an agent moves the record of its own node', () => {
     expect(await update({}, { node: 'worker-2' })).toMatchObject(refusal(message));
   });
 
-  test('that is Retained not to another holder', async () => {
-    const answer = await update({ state: 'Retained' }, { name: 'web-1' });
-    expect(answer).toMatchObject(refusal('a Retained record is only for its own holder'));
+  const IN_USE = 'a record in use does not change its holder';
+  const OWN_HOLDER = 'a Retained record is only for its own holder';
+  const NEXT_POD = 'a record in use does not go from one pod to the next';
+  const FOREIGN = { state: 'Quarantined', kind: 'Conflict', namespace: '', name: '02:00:00:00:00:01' } as const;
+
+  test.each<{ name: string; from?: RecordState; after: Wish; message: string | null }>([
+    { name: 'in use to another kind', after: { kind: 'VirtualMachineInstance' }, message: IN_USE },
+    { name: 'in use to another namespace', after: { namespace: 'test' }, message: IN_USE },
+    { name: 'in use to another name', after: { name: 'web-1' }, message: IN_USE },
+    { name: 'in use to another interface', after: { interface: 'net1' }, message: IN_USE },
+    { name: 'in use to another pod of the name', after: { uid: 'next-uid' }, message: NEXT_POD },
+    { name: 'in use to Retained for another', after: { state: 'Retained', name: 'web-1' }, message: IN_USE },
+    { name: 'in use to Cooling by another', after: { state: 'Cooling', name: 'web-1' }, message: IN_USE },
+    { name: 'in use to Quarantined for another', after: { state: 'Quarantined', name: 'web-1' }, message: IN_USE },
+    { name: 'in use to a foreign host', after: FOREIGN, message: null },
+    { name: 'in use to a foreign host elsewhere', after: { ...FOREIGN, interface: 'net1' }, message: IN_USE },
+    { name: 'in use to another pool', after: { pool: 'pool-b' }, message: 'Allocated does not change its pool' },
+    { name: 'in use to a pool made anew', after: { poolUid: 'u2' }, message: 'Allocated does not change its pool' },
+    { name: 'Retained to another name', from: 'Retained', after: { name: 'web-1' }, message: OWN_HOLDER },
+    { name: 'Retained to another interface', from: 'Retained', after: { interface: 'net1' }, message: OWN_HOLDER },
+    {
+      name: 'Retained to another pool',
+      from: 'Retained',
+      after: { pool: 'pool-b' },
+      message: 'Retained does not change its pool',
+    },
+    { name: 'Retained to the pool made anew', from: 'Retained', after: { poolUid: 'u2' }, message: null },
+    { name: 'Retained to the next pod', from: 'Retained', after: { uid: 'next-uid' }, message: null },
+    {
+      name: 'Suspect to anybody',
+      from: 'Suspect',
+      after: { name: 'api-7', uid: 'next-uid', interface: 'net1', pool: 'pool-b', poolUid: 'u2' },
+      message: null,
+    },
+  ])('$name', async ({ from = 'Allocated', after, message }) => {
+    const answer = await update({ state: from }, after);
+    expect(answer).toMatchObject(message === null ? { status: 200 } : refusal(message));
+  });
+
+  test('in use to its next sandbox', async () => {
+    const { metadata } = await stored(specOf({}));
+    const spec = specOf({});
+    const holder = { ...spec.holder, containerID: 'c2', netns: '/var/run/netns/2', attach: 2 };
+    expect(await put(record({ ...spec, holder }, {}, metadata))).toMatchObject({ status: 200 });
   });
 });
 
