@@ -34,6 +34,8 @@ const EVERYWHERE: Record<Account, Rights> = {
     'spiderpool.spidernet.io/spiderippools': READ,
     'spiderpool.spidernet.io/spiderreservedips': READ,
     ...EVIDENCE,
+    'apps/replicasets': 'get',
+    'batch/jobs': 'get',
     ...EVENTS,
   },
   controller: {
@@ -100,7 +102,13 @@ async function rightsIn(namespace: string, token: string): Promise<Rights> {
 describe.each(ACCOUNTS)('the %s', (account) => {
   test.each([
     { namespace: 'default', more: {} },
-    { namespace: 'ipledger', more: { controller: { 'coordination.k8s.io/leases': 'create get update' } } },
+    {
+      namespace: 'ipledger',
+      more: {
+        agent: { '/configmaps': READ },
+        controller: { 'coordination.k8s.io/leases': 'create get update' },
+      },
+    },
     { namespace: 'kube-node-lease', more: { controller: { 'coordination.k8s.io/leases': READ } } },
   ])('has no more and no fewer rights than it needs in $namespace', async ({ namespace, more }) => {
     const special: Partial<Record<Account, Rights>> = more;
