@@ -268,6 +268,8 @@ test('a pool that the agent may not read is told of and does not keep the rest f
   expect(made.cache.current().problems).toEqual([
     'SpiderIPPool b: cannot be read: because of Forbidden; it is not used',
   ]);
+  await until(() => made.api.count('get', POOLS) >= 4);
+  expect(made.changes()).toBe(1); // it is tried again, and nobody is woken for nothing
 });
 
 test('reserved addresses follow their objects, and are the same set while they say the same', async () => {
