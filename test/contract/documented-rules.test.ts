@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { PoolView } from '#agent/allocate/pool-view.ts';
 import { decodePool } from '#pkg/crd/decode-pool.ts';
 import { formatAddress } from '#pkg/ip/address.ts';
-import { FreeSpace } from '#pkg/ip/free-space.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { parseRange } from '#pkg/ip/range.ts';
 import { findCandidates } from '#pkg/pool/candidates.ts';
-import { chooseLowest } from '#pkg/pool/choose.ts';
 import { sortOut } from '#pkg/pool/objections.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { buildRequest, type RequestOverrides } from '#test/support/build-pool.ts';
@@ -192,10 +191,11 @@ describe('3. order', () => {
   });
 });
 
-test('4. the address is neither excluded nor reserved', () => {
-  const { addresses } = pool('a', { spec: { excludeIPs: ['10.0.0.10', '10.0.0.12'] } });
-  const free = new FreeSpace(addresses.subtract(reservedOf(['10.0.0.11', '10.0.0.13'])));
-  const chosen = chooseLowest(free);
-  expect(chosen && formatAddress({ family: 4, value: chosen.value })).toBe('10.0.0.14');
-  expect(free.size).toBe(1n);
+test('4. the address is neither excluded nor reserved', async () => {
+  const excluding = pool('a', { spec: { excludeIPs: ['10.0.0.10', '10.0.0.12'] } });
+  const view = new PoolView(excluding, reservedOf(['10.0.0.11', '10.0.0.13']), 'worker-1', async () => []);
+  await view.ready();
+  const given = view.pick(false);
+  expect(given === null ? null : formatAddress({ family: 4, value: given })).toBe('10.0.0.14');
+  expect(view.pick(false)).toBeNull();
 });
