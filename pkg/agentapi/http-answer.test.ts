@@ -24,7 +24,12 @@ test.each([
     status: 200,
     body: 'é😀',
   },
-  { name: 'content-length, with more after it', raw: answer('HTTP/1.1 200 OK\ncontent-length: 1', 'ab'), status: 200, body: 'a' },
+  {
+    name: 'content-length, with more after it',
+    raw: answer('HTTP/1.1 200 OK\ncontent-length: 1', 'ab'),
+    status: 200,
+    body: 'a',
+  },
   { name: 'the end of the stream', raw: answer('HTTP/1.0 500 no', 'abc'), status: 500, body: 'abc' },
   { name: 'nothing, 204', raw: answer('HTTP/1.1 204 No Content'), status: 204, body: '' },
   { name: 'no phrase', raw: answer('HTTP/1.1 200\ncontent-length: 0'), status: 200, body: '' },

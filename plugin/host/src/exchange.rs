@@ -75,7 +75,7 @@ fn converse(
 ) -> Result<Exchange> {
     let mut unsent = request;
     let mut answer = Vec::new();
-    let mut chunk = [0; 16 * 1024];
+    let mut chunk = [0; 4096];
     let mut unasked = Some(length_of);
     let mut whole = usize::MAX;
     while answer.len() < whole {
