@@ -24,6 +24,15 @@ const ESM_WITH_REQUIRE: BuildOptions = {
 };
 
 /**
+ * A shell script that is JavaScript too. Node puts /dev/null in the place of a standard stream that is closed; the shell
+ * comes first and puts something there that fails as the closed one would.
+ */
+const NODE_START = `#!/bin/sh
+':' //; [ -e /proc/$$/fd/0 ] || exec 0>/dev/null
+':' //; [ -e /proc/$$/fd/1 ] || exec 1</dev/null
+':' //; exec '${process.execPath}' "$0" "$@"`;
+
+/**
  * An executable without extension is CommonJS or a module depending on the package.json above the place where it is
  * installed. `getBuiltinModule` stands in for `require` in both.
  */
@@ -32,7 +41,7 @@ const NODE_EXECUTABLE: BuildOptions = {
   format: 'cjs',
   target: 'node24',
   minify: true,
-  banner: { js: `#!${process.execPath}\nvar require = process.getBuiltinModule;` },
+  banner: { js: `${NODE_START}\nvar require = process.getBuiltinModule;` },
 };
 
 /** The host compiles it to bytecode (plugin/host/build.rs). */
