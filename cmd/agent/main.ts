@@ -1,9 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { type InstallPlan, installInto } from '#agent/install/install-into.ts';
 import { startStandaloneAgent } from '#agent/standalone/standalone-agent.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { createLogger, LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
+
+interface InstallFlags {
+  readonly from: string;
+  readonly to: string;
+  readonly asSpiderpool: InstallPlan['asSpiderpool'];
+}
 
 interface Flags {
   readonly standalone: boolean;
@@ -63,12 +70,30 @@ const program = new Command('ipledger-agent')
     new Option('--log-level <level>', 'least severe level that is logged').choices(LOG_LEVELS).default('info'),
   );
 
-await main(program.parse().opts<Flags>());
+program.action(() => runAgent(program.opts<Flags>()));
+program
+  .command('install-plugin')
+  .description('put the CNI plugin where the container runtime of this host looks for it, in one step')
+  .requiredOption('--from <file>', 'the executable')
+  .requiredOption('--to <dir>', 'the directory of CNI plugins')
+  .addOption(
+    new Option('--as-spiderpool <when>', 'install it under the name spiderpool too')
+      .choices(['always', 'if-absent', 'never'])
+      .default('if-absent'),
+  )
+  .action(installPlugin);
 
-async function main(flags: Flags): Promise<void> {
+await program.parseAsync();
+
+async function installPlugin({ from, to, asSpiderpool }: InstallFlags): Promise<void> {
+  const log = createLogger('ipledger-agent', 'info');
+  await failLoudly(log, () => installInto({ from, directory: to, asSpiderpool }, log));
+}
+
+async function runAgent(flags: Flags): Promise<void> {
   if (!flags.standalone) program.error('only --standalone is available in this version');
   const log = createLogger('ipledger-agent', flags.logLevel);
-  try {
+  await failLoudly(log, async () => {
     const config = {
       poolsDirectory: flags.pools,
       dataDirectory: flags.data,
@@ -91,6 +116,12 @@ async function main(flags: Flags): Promise<void> {
     const signal = await nextSignal();
     log.info({ signal }, 'agent stops');
     await agent[Symbol.asyncDispose]();
+  });
+}
+
+async function failLoudly(log: ReturnType<typeof createLogger>, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
   } catch (thrown) {
     const { reason, message, details } = toIpamError(thrown);
     log.fatal({ reason, details, ...(reason === 'internal' ? { err: thrown } : {}) }, message);
