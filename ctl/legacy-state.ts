@@ -3,7 +3,7 @@ import { type Address, formatAddress, tryParseAddress } from '#pkg/ip/address.ts
 import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
 
 /** An address that Spiderpool's objects say is in use, and that has no record. */
-export interface LegacyAddress {
+interface LegacyAddress {
   readonly address: string;
   /** `pool v4` or `endpoint prod/web-0`. */
   readonly where: string;
