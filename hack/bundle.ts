@@ -62,6 +62,12 @@ const LAUNCHERS = [
   { output: 'ipledgerctl', bundle: 'ctl.js', flags: '', env: '' },
 ];
 
+/** Paths in dist/ that a build leaves behind, besides the native plugin. */
+export const OUTPUTS: readonly string[] = [...BUNDLES, ...LAUNCHERS].map(({ output }) => output);
+
+/** Where the launchers find Node: here, unless the programs are to run elsewhere. */
+const LAUNCHER_NODE = process.env['LAUNCHER_NODE'] || process.execPath;
+
 /** The plugin alone, for tests: the path of its executable in `directory`. */
 export async function bundlePlugin(directory: string): Promise<string> {
   const [plugin] = BUNDLES;
@@ -90,7 +96,7 @@ function writeLauncher({ output, bundle, flags, env }: (typeof LAUNCHERS)[number
     path,
     `#!/bin/sh
 set -e
-node='${process.execPath}'
+node='${LAUNCHER_NODE}'
 dir=$(dirname -- "$(readlink -f -- "$0")")
 unset NODE_OPTIONS
 ${env}exec ${program}
@@ -111,7 +117,7 @@ async function bundleAll(directory: string): Promise<void> {
   }
   for (const launcher of LAUNCHERS) {
     writeLauncher(launcher, directory);
-    report(join(directory, launcher.output), `${launcher.bundle} on ${process.execPath}`);
+    report(join(directory, launcher.output), `${launcher.bundle} on ${LAUNCHER_NODE}`);
   }
 }
 
