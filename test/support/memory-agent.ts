@@ -63,7 +63,7 @@ export interface MemoryAgent extends AsyncDisposable {
 /** The real standalone agent on a memory ledger, without a socket. */
 export async function startMemoryAgent(
   pools: readonly Pool[],
-  options: Partial<AgentPorts> & { readonly reservedIps?: readonly ReservedIp[] } = {},
+  options: Partial<AgentPorts> & { readonly reservedIps?: readonly ReservedIp[]; readonly isReady?: boolean } = {},
 ): Promise<MemoryAgent> {
   const spoolDirectory = await mkdtemp(join(tmpdir(), 'ipledger-spool-'));
   const spool = options.spool ?? new Spool(spoolDirectory);
@@ -85,7 +85,7 @@ export async function startMemoryAgent(
     catalog,
     spool,
   });
-  parts.agent.becomeReady();
+  if (options.isReady ?? true) parts.agent.becomeReady();
   return {
     ...parts,
     ledger,
