@@ -79,7 +79,7 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
   const { prober, probeSettings: settings, metrics = NO_METRICS, events = NO_EVENTS, onConflict = () => {} } = ports;
   const onVerdict = metrics.probe.bind(metrics);
   const probe = new AddressProbe({ prober, settings, ledger, index, giveBack, now, log, onVerdict, onConflict });
-  const taker = new FamilyTaker({ ...ports, views, waiters, giveBack, probe, nowMs });
+  const taker = new FamilyTaker({ ...ports, views, waiters, giveBack, probe, nowMs, metrics });
   const reattachment = new Reattachment({ ledger, index, giveBack });
   const { isStillAlive, exhaustedWaitMs: waitMs } = ports;
   const sticky =
@@ -101,6 +101,7 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     queue,
     options,
     reach,
+    metrics,
     log,
   });
   const collector = new Collector({ index, releaser, judge: ports.judgeLeftover, nowMs, now, log });

@@ -23,6 +23,7 @@ const GAUGES: Readonly<Record<WatchedGauge, { readonly name: string; readonly he
   'journal-entries': { name: 'ipledger_journal_entries', help: 'Releases that wait for the API server' },
   'spool-entries': { name: 'ipledger_spool_entries', help: 'DELs that the plugin left for the agent' },
   'index-records': { name: 'ipledger_index_records', help: 'Records of this node that the agent knows of' },
+  'lost-events': { name: 'ipledger_lost_events', help: 'Events that could not be written, since the start' },
   'waiting-adds': { name: 'ipledger_waiting_adds', help: 'ADDs that wait for an address of a full pool' },
 };
 

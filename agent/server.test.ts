@@ -8,8 +8,8 @@ import { buildServer } from './server.ts';
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10'], isDefault: true });
 const OURS = { [CLIENT_HEADER]: '1' };
 
-async function serve() {
-  const made = await startMemoryAgent([POOL]);
+async function serve(isReady = true) {
+  const made = await startMemoryAgent([POOL], { isReady });
   const server = buildServer(made.agent, pino({ level: 'silent' }));
   return {
     inject: server.inject.bind(server),
@@ -84,4 +84,19 @@ test('health, status and the endpoint of a pod', async () => {
   });
   expect((await made.inject(`${PATHS.workloadEndpoint}?podNamespace=prod&podName=web-1`)).statusCode).toBe(404);
   expect((await made.inject(PATHS.workloadEndpoint)).statusCode).toBe(422);
+});
+
+test('an ADD waits for an agent that is not ready, and is told why in the end: Spiderpool knows only 500', async () => {
+  await using made = await serve(false);
+  const payload = JSON.stringify({ ...addArgs('c1'), timeoutMs: 100 });
+  const add = { method: 'POST', url: PATHS.ip, payload } as const;
+  const theirs = await made.inject(add);
+  expect([theirs.statusCode, theirs.json<string>()]).toEqual([500, expect.stringContaining('not read its records')]);
+  const ours = await made.inject({ ...add, headers: OURS });
+  expect([ours.statusCode, ours.json<object>()]).toEqual([
+    500,
+    expect.objectContaining({ reason: 'agent-unavailable' }),
+  ]);
+  const status = await made.inject({ url: PATHS.status, headers: OURS });
+  expect([status.statusCode, status.json<object>()]).toEqual([503, expect.objectContaining({ reason: 'not-ready' })]);
 });

@@ -1,7 +1,7 @@
 import { decodePool } from '#pkg/crd/decode-pool.ts';
 import { decodeReservedIp, type ReservedIp } from '#pkg/crd/decode-reserved-ip.ts';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Family } from '#pkg/ip/address.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
@@ -31,6 +31,10 @@ export interface ClusterPools {
 
 export async function listObjects(client: KubeClient, resource: Resource): Promise<readonly KubeObject[]> {
   const listed = await client.list(resource);
+  if (!listed.ok && listed.because === 'NotServed') {
+    const message = `the API server does not serve the kind ${resource.kind}; are its CRDs (deploy/crds) installed?`;
+    throw new IpamError('bad-config', message);
+  }
   if (!listed.ok) throw toLedgerError(`list ${resource.plural}`, listed);
   // Items of a list come without their kind.
   const { kind } = resource;

@@ -6,6 +6,7 @@ import { recordFamily } from '#pkg/crd/record-family.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { formatAddress } from '#pkg/ip/address.ts';
 import type { Route } from '#pkg/pool/pool.ts';
+import type { AgentMetrics } from '../agent-metrics.ts';
 import { type Call, throwIfAbandoned } from '../call.ts';
 import type { Gate, Slot } from '../gate.ts';
 import type { HolderFacts, HolderSource } from '../holder-source.ts';
@@ -40,6 +41,7 @@ export interface AllocatorDeps {
   readonly queue: KeyedQueue;
   readonly options: PlanOptions;
   readonly reach: ReachStep;
+  readonly metrics: AgentMetrics;
   readonly log: Logger;
 }
 
@@ -63,6 +65,7 @@ export class Allocator {
 
   async #addInTurn(args: AddArgs, facts: HolderFacts, call: Call, slot: Slot): Promise<AddResponse> {
     throwIfAbandoned(call);
+    this.#deps.metrics.queueWait(performance.now() - call.arrivedAtMs);
     const { spool, journal, index, reattachment, reach } = this.#deps;
     const spooled = spool.find(args);
     const isReleasePending = spooled !== null || (journal?.ofAttachment(args).length ?? 0) > 0;

@@ -4,6 +4,7 @@ import { recordName } from '#pkg/crd/record-name.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import type { AgentMetrics } from '../agent-metrics.ts';
 import { type Call, throwIfAbandoned, timeLeftMs } from '../call.ts';
 import type { Slot } from '../gate.ts';
 import type { NodeIndex } from '../node-index.ts';
@@ -32,6 +33,7 @@ export interface FamilyTakerDeps {
   readonly exhaustedWaitMs: number;
   readonly nowMs: () => number;
   readonly reach: ReachStep;
+  readonly metrics: AgentMetrics;
 }
 
 export interface Want extends Drafting {
@@ -144,8 +146,9 @@ export class FamilyTaker {
   }
 
   #taking(pool: Pool, want: Want): Taking {
-    const { ledger, reach, nowMs } = this.#deps;
-    return { call: want.call, ledger, reach, nowMs, draft: (value) => draftRecord(pool, value, want) };
+    const { ledger, reach, nowMs, metrics } = this.#deps;
+    const onLost = () => metrics.createConflict();
+    return { call: want.call, ledger, reach, nowMs, onLost, draft: (value) => draftRecord(pool, value, want) };
   }
 
   async #rollBack(taken: readonly IpRecord[], error: IpamError): Promise<IpamError> {

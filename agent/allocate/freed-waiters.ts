@@ -20,6 +20,10 @@ export class FreedWaiters {
     this.#most = most;
   }
 
+  get waiting(): number {
+    return this.#waiting;
+  }
+
   /** Nobody who could give an address back is listened to any more: waiting has no point. */
   stop(): void {
     this.#stopping.abort();

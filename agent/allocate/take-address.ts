@@ -11,6 +11,8 @@ export interface Taking {
   readonly ledger: Ledger;
   readonly reach: ReachStep;
   readonly nowMs: () => number;
+  /** Somebody else had the address first. */
+  readonly onLost?: () => void;
   /** The record to write for one address of the view's pool. */
   readonly draft: (value: bigint) => RecordSpec;
 }
@@ -61,7 +63,10 @@ async function create(view: PoolView, value: bigint, taking: Taking): Promise<Cr
     throw thrown;
   });
   const record = outcome.taken || isOurs(outcome.record, spec) ? outcome.record : null;
-  if (record === null) return outcome;
+  if (record === null) {
+    taking.onLost?.();
+    return outcome;
+  }
   taking.reach('record-created');
   view.settle(value);
   return { taken: true, record };

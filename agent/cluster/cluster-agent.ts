@@ -7,6 +7,7 @@ import { KubeClient } from '#pkg/kube/client.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
 import type { AgentEnv } from '../agent-env.ts';
 import type { AgentMetrics } from '../agent-metrics.ts';
+import { planOptionsOf, probeSettingsOf } from '../agent-settings.ts';
 import { composeAgent } from '../compose-agent.ts';
 import { Journal } from '../journal/journal.ts';
 import { journalled } from '../journal/journalled-ledger.ts';
@@ -24,7 +25,6 @@ import { EventSink } from './event-sink.ts';
 import { judgeSandbox } from './judge-sandbox.ts';
 import { podAfterlife } from './pod-afterlife.ts';
 import { PodHolders } from './pod-holders.ts';
-import { probeSettingsOf } from './probe-settings.ts';
 import { refreshIndex } from './refresh-index.ts';
 
 const UNFINISHED_AFTER_MS = 3_600_000;
@@ -78,11 +78,7 @@ export async function startClusterAgent(
     index,
     catalog: eyes.pools,
     holders,
-    planOptions: {
-      ...config,
-      enableSubnets: config.enableSpiderSubnet && config.enableAutoPoolForApplication,
-      agentNamespace: namespace,
-    },
+    planOptions: planOptionsOf(config, env),
     spool,
     journal,
     judgeAfterlife: podAfterlife(eyes.pods, config),
@@ -108,6 +104,9 @@ export async function startClusterAgent(
   const { agent, releaser, waiters } = composed;
   metrics.watch('journal-entries', () => journal.size);
   metrics.watch('index-records', () => index.size);
+  metrics.watch('spool-entries', () => spool.count());
+  metrics.watch('waiting-adds', () => waiters.waiting);
+  metrics.watch('lost-events', () => events.lost);
   const server = buildServer(agent, log, env);
   await listenOn(server, socketPath);
   starting.defer(() => server.close());

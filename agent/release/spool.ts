@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeSpooledDel, spoolFileName } from '#pkg/agentapi/spooled-del.ts';
@@ -40,6 +40,10 @@ export class Spool {
     await refuseForeignDirectory(this.#directory);
     const found = await readdir(this.#directory);
     return found.filter((name) => name.endsWith('.json') && !name.startsWith('.'));
+  }
+
+  count(): number {
+    return readdirSync(this.#directory).filter((name) => name.endsWith('.json')).length;
   }
 
   /** A plugin that was killed while it wrote leaves a dot file behind; nobody finishes one after so long. */

@@ -65,7 +65,10 @@ export interface MemoryAgent extends AsyncDisposable {
 /** The real standalone agent on a memory ledger, without a socket. */
 export async function startMemoryAgent(
   pools: readonly Pool[],
-  options: Partial<StandalonePorts> & { readonly reservedIps?: readonly ReservedIp[] } = {},
+  options: Partial<StandalonePorts> & {
+    readonly reservedIps?: readonly ReservedIp[];
+    readonly isReady?: boolean;
+  } = {},
 ): Promise<MemoryAgent> {
   const spoolDirectory = await mkdtemp(join(tmpdir(), 'ipledger-spool-'));
   const spool = options.spool ?? new Spool(spoolDirectory);
@@ -87,7 +90,7 @@ export async function startMemoryAgent(
     catalog,
     spool,
   });
-  parts.agent.readiness.become();
+  if (options.isReady ?? true) parts.agent.readiness.become();
   return {
     ...parts,
     ledger,

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { decodeClusterConfig } from '#pkg/config/decode-cluster-config.ts';
+import { planOptionsOf, probeSettingsOf } from './agent-settings.ts';
+
+const read = (value: object) => decodeClusterConfig(value).config;
+
+test('probing as conf.yml says', () => {
+  const written = { enableIPConflictDetection: true, probeWindowMs: 250, probeCount: 5, quarantineSeconds: 60 };
+  expect(probeSettingsOf(read({ ...written, onIPConflict: 'block' }))).toEqual({
+    detectConflict: true,
+    detectGateway: false,
+    windowMs: 250,
+    count: 5,
+    quarantineMs: 60_000,
+    onConflict: 'block',
+  });
+});
+
+test('families and namespace as written; a pod that names a subnet is never served from elsewhere', () => {
+  const options = (value: object) => planOptionsOf(read(value), { podNamespace: 'ipledger' });
+  expect(options({ enableIPv6: false })).toEqual({
+    enableIPv4: true,
+    enableIPv6: false,
+    enableSubnets: true,
+    agentNamespace: 'ipledger',
+  });
+  expect(options({ enableSpiderSubnet: false }).enableSubnets).toBe(false);
+  expect(options({ enableAutoPoolForApplication: false }).enableSubnets).toBe(true);
+});
