@@ -2,7 +2,8 @@ import type { Reason } from '#pkg/errors/reasons.ts';
 import type { ProbeVerdict } from './probe/probe-target.ts';
 
 /** What is counted by looking when somebody asks. */
-export type WatchedGauge = 'journal-entries' | 'spool-entries' | 'index-records' | 'waiting-adds';
+export const WATCHED_GAUGES = ['journal-entries', 'spool-entries', 'index-records', 'waiting-adds'] as const;
+export type WatchedGauge = (typeof WATCHED_GAUGES)[number];
 
 /** What the use cases tell of themselves. Nothing here ever throws or waits. */
 export interface AgentMetrics {

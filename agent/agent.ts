@@ -118,6 +118,10 @@ export class Agent {
     return outcome === 'gone' || outcome === 'changed' ? { released: false, because: outcome } : { released: true };
   }
 
+  recordsOfContainer(containerID: string): IpRecord[] {
+    return this.#parts.index.ofContainer(containerID);
+  }
+
   recordsOfPod(namespace: string, name: string): IpRecord[] {
     return this.#parts.index
       .all()

@@ -9,15 +9,23 @@ import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { REASONS } from '#pkg/errors/reasons.ts';
 import type { Agent } from './agent.ts';
 import type { Call } from './call.ts';
+import { refuseConflictRelease } from './conflict-release.ts';
 import { serveInspection } from './inspect/routes.ts';
 import { parseBody } from './request-body.ts';
 import { toWorkloadEndpoint } from './workload-endpoint.ts';
 
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 const DEFAULT_TIMEOUT_MS = 90_000;
+/** Of Spiderpool's coordinator plugin, which asks its own agent. */
+const COORDINATOR = '/v1/coordinator/config';
+
+export interface ServerOptions {
+  /** May a plugin that found a conflict itself give the addresses back? */
+  readonly releasesConflictIPs?: boolean;
+}
 
 /** The socket's routes: decode, call the use case, encode. Spiderpool's paths and bodies, and ours beside them. */
-export function buildServer(agent: Agent, log: Logger): FastifyInstance {
+export function buildServer(agent: Agent, log: Logger, options: ServerOptions = {}): FastifyInstance {
   const server = Fastify({
     bodyLimit: MAX_BODY_BYTES,
     return503OnClosing: false,
@@ -50,8 +58,14 @@ export function buildServer(agent: Agent, log: Logger): FastifyInstance {
     return '';
   });
   server.post(PATHS.ips, async () => '');
-  server.delete(PATHS.ips, async (request) => {
-    await agent.delContainer(decodeBatchDelArgs(parseBody(request)));
+  server.delete(PATHS.ips, async (request, reply) => {
+    const args = decodeBatchDelArgs(parseBody(request));
+    if (args.isReleaseConflictIPs === true) {
+      const held = agent.recordsOfContainer(args.containerID);
+      const refusal = refuseConflictRelease(held, options.releasesConflictIPs ?? true);
+      if (refusal !== null) return await sendJson(reply, refusal.status, refusal.message);
+    }
+    await agent.delContainer(args);
     return '';
   });
   server.post(PATHS.check, async (request) => {
@@ -65,10 +79,14 @@ export function buildServer(agent: Agent, log: Logger): FastifyInstance {
   server.get<{ Querystring: Record<string, string | undefined> }>(PATHS.workloadEndpoint, async (request, reply) => {
     const { podNamespace, podName } = request.query;
     if (podNamespace === undefined || podName === undefined) {
-      return await reply.code(422).send('podNamespace and podName are required');
+      return await sendJson(reply, 422, 'podNamespace and podName are required');
     }
     const endpoint = toWorkloadEndpoint(agent.recordsOfPod(podNamespace, podName));
-    return endpoint ?? (await reply.code(404).send(`no endpoint of ${podNamespace}/${podName} on this node`));
+    return endpoint ?? (await sendJson(reply, 404, `no endpoint of ${podNamespace}/${podName} on this node`));
+  });
+  server.get(COORDINATOR, async () => {
+    const message = "ipledger manages addresses only: the coordinator's configuration is not served here";
+    throw new IpamError('bad-config', message);
   });
   serveInspection(server, agent);
   return server;
@@ -92,11 +110,17 @@ function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyRep
   const fields = { method: request.method, url: request.url, reason, details };
   if (reason === 'internal') log.error({ ...fields, err: thrown }, message);
   else log.warn(fields, message);
-  const status = REASONS[reason].cni === 50 || reason === 'agent-busy' ? 503 : 500;
   const body: ErrorBody = { reason, message, details };
-  // Spiderpool's plugin reads one JSON string.
-  const text = request.headers[CLIENT_HEADER] === undefined ? [message, details].filter(Boolean).join('\n') : body;
-  void reply.code(status).header('content-type', 'application/json').send(JSON.stringify(text));
+  if (request.headers[CLIENT_HEADER] !== undefined) {
+    void sendJson(reply, REASONS[reason].cni === 50 || reason === 'agent-busy' ? 503 : 500, body);
+    return;
+  }
+  // Spiderpool's plugin reads one JSON string, and of a status it does not expect nothing at all.
+  void sendJson(reply, 500, [message, details].filter(Boolean).join('\n'));
+}
+
+async function sendJson(reply: FastifyReply, status: number, value: unknown): Promise<FastifyReply> {
+  return await reply.code(status).header('content-type', 'application/json').send(JSON.stringify(value));
 }
 
 function isTooLarge(thrown: unknown): boolean {

@@ -15,7 +15,7 @@ export const FAILED_ADD_EVENTS = {
 } as const satisfies Partial<Record<Reason, string>>;
 
 /** A foreign host answers on an address of a pool: told to the pool, and to the pod that was to have the address. */
-export const CONFLICT_EVENT = 'IPAddressConflict';
+const CONFLICT_EVENT = 'IPAddressConflict';
 
 /** Null where an event would help nobody, or where there is no pod to tell. */
 export function failedAddEvent(args: AddArgs, { reason, message, details }: IpamError): AgentEvent | null {

@@ -1,3 +1,4 @@
+import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { renderExplain } from './render-explain.ts';
 import { type ExitCode, type Session, show } from './session.ts';
 
@@ -8,6 +9,16 @@ export interface ExplainOptions {
   readonly pod: string;
   readonly interface: string;
   readonly address: readonly string[];
+}
+
+/** `pod prod/web-0` is the short form of `--namespace prod --pod web-0`. */
+export function withPodArgument(options: ExplainOptions, kind: string | undefined, name = ''): ExplainOptions {
+  if (kind === undefined) return options;
+  const [, namespace, pod] = /^([^/]+)\/([^/]+)$/.exec(name) ?? [];
+  if (kind !== 'pod' || namespace === undefined || pod === undefined) {
+    throw new IpamError('bad-input', 'expected explain pod NAMESPACE/NAME, or explain with options only');
+  }
+  return { ...options, namespace, pod };
 }
 
 /** Asks what an ADD with these facts would be given; nothing is taken. Exit code 1: no pool would serve it. */
@@ -24,5 +35,6 @@ export async function explain(session: Session, options: ExplainOptions): Promis
     ...(options.address.length > 0 ? { requestedIPs: options.address } : {}),
   });
   show(session, answer, renderExplain);
-  return answer.pools.some((pool) => pool.place !== null) ? 0 : 1;
+  if (answer.refusal !== undefined) return 1;
+  return answer.held !== undefined || answer.pools.some((pool) => pool.place !== null) ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { check } from './check.ts';
 import { conflicts } from './conflicts.ts';
-import { type ExplainOptions, explain } from './explain.ts';
+import { type ExplainOptions, explain, withPodArgument } from './explain.ts';
 import { gc } from './gc.ts';
 import { importState } from './import.ts';
 import { list } from './list.ts';
@@ -74,13 +74,17 @@ function addExplain(program: Command, act: Act): void {
   program
     .command('explain')
     .description('which pools an ADD would try, in which order, and which not and why; takes nothing')
+    .argument('[kind]', 'pod')
+    .argument('[name]', 'namespace/name of a pod of this node')
     .addOption(repeatable('--ipv4-pool <name>', 'default_ipv4_ippool of the CNI configuration'))
     .addOption(repeatable('--ipv6-pool <name>', 'default_ipv6_ippool of the CNI configuration'))
     .option('--namespace <name>', "the pod's namespace", '')
     .option('--pod <name>', "the pod's or container's name", '')
     .option('--interface <name>', 'the interface inside the container', 'eth0')
     .addOption(repeatable('--address <address>', 'an address asked for'))
-    .action((options: ExplainOptions) => act((session) => explain(session, options), 'agent'));
+    .action((kind: string | undefined, name: string | undefined, options: ExplainOptions) =>
+      act((session) => explain(session, withPodArgument(options, kind, name)), 'agent'),
+    );
 }
 
 function addDeeds(program: Command, act: Act): void {

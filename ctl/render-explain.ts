@@ -5,10 +5,12 @@ import { toTable } from './table.ts';
 const HEADER = ['PLACE', 'POOL', 'FAMILY', 'USED/TOTAL', 'OBJECTION'];
 
 /** First the pools that would be tried, in their order per family, then those that would not, and why. */
-export function renderExplain({ source, pools }: ExplainAnswer): string {
-  if (pools.length === 0) return `Candidates come from: ${source}\nThere are none.\n`;
+export function renderExplain({ source, pools, held = [], refusal }: ExplainAnswer): string {
   const rows = [...pools].sort(compare).map(toRow);
-  return `Candidates come from: ${source}\n${toTable(HEADER, rows)}`;
+  const table = rows.length === 0 ? 'There are none.\n' : toTable(HEADER, rows);
+  const holds = held.map(({ address, pool, state }) => `Holds already: ${address} of pool ${pool} (${state})\n`);
+  const refused = refusal === undefined ? '' : `An ADD would be refused: ${refusal.message} (${refusal.reason})\n`;
+  return `Candidates come from: ${source}\n${table}${holds.join('')}${refused}`;
 }
 
 function compare(a: ExplainedPool, b: ExplainedPool): number {

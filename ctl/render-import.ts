@@ -1,24 +1,61 @@
-import type { ImportAnswer } from './import.ts';
+import type { Adoption } from '#pkg/adopt/adopt.ts';
 import { toTable } from './table.ts';
 
 const MOST_SHOWN = 10;
 
-export function renderImport({ outcome, marker, addresses, unreadable }: ImportAnswer): string {
-  const by = marker === null ? '' : ` at ${marker.adoptedAt} by ${marker.adoptedBy}`;
-  if (outcome === 'adopted') return `No state of another address manager. Marked as adopted${by}: agents may begin.\n`;
-  if (outcome === 'ready') return 'No state of another address manager. Without --dry-run, agents may begin.\n';
-  const state = renderState(addresses, unreadable);
-  if (outcome === 'already-adopted') {
-    return `Adopted${by}.\n${state === '' ? '' : `\nWithout a record, though:\n${state}`}`;
-  }
-  return `Not adopted: addresses are in use that have no record, and importing them is not possible yet.\n${state}`;
+export function renderImport(adoption: Adoption): string {
+  const { records, collisions, unreadable, writers } = adoption;
+  return [
+    headline(adoption),
+    ...some(writers, (account) => `may still give out addresses: service account ${account}\n`),
+    writers.length === 0 ? '' : LOSE_RIGHT,
+    ...some(unreadable, (line) => `unreadable: ${line}\n`),
+    ...some(collisions, (line) => `collision: ${line}\n`),
+    recordTable(records),
+  ].join('');
 }
 
-function renderState(addresses: ImportAnswer['addresses'], unreadable: ImportAnswer['unreadable']): string {
-  const rows = addresses.slice(0, MOST_SHOWN).map(({ address, where, holder }) => [address, where, holder]);
-  const table = rows.length === 0 ? '' : toTable(['ADDRESS', 'IN', 'HOLDER'], rows);
-  const more = addresses.length > rows.length ? `… and ${addresses.length - rows.length} more\n` : '';
-  const broken = unreadable.slice(0, MOST_SHOWN).map((line) => `unreadable: ${line}\n`);
-  const moreBroken = unreadable.length > MOST_SHOWN ? `… and ${unreadable.length - MOST_SHOWN} more\n` : '';
-  return [table, more, ...broken, moreBroken].join('');
+const LOSE_RIGHT = `Take that right away first (delete the ClusterRoleBindings of Spiderpool, or its release), then import again.\n`;
+
+function headline({ outcome, marker, records, writers, unreadable }: Adoption): string {
+  const by = marker === null ? '' : ` at ${marker.adoptedAt} by ${marker.adoptedBy}`;
+  const count = `${records.length} ${records.length === 1 ? 'address' : 'addresses'}`;
+  if (outcome === 'already-adopted')
+    return `Adopted${by}.${records.length === 0 ? '' : ` Without a record, though: ${count}.`}\n`;
+  if (outcome === 'adopted') {
+    const what =
+      records.length === 0 ? 'No state of another address manager.' : `Records made for ${count} of Spiderpool.`;
+    return `${what} Marked as adopted${by}: agents may begin.\n`;
+  }
+  const found =
+    records.length === 0
+      ? 'No state of another address manager.'
+      : `Spiderpool gave out ${count} without a record here.`;
+  if (outcome === 'ready')
+    return `${found} Without --dry-run, ${records.length === 0 ? '' : 'they get records and '}agents may begin.\n`;
+  const why =
+    writers.length > 0 || unreadable.length > 0
+      ? ''
+      : ' Something still gives out addresses: new ones appear all the time.';
+  return `Not adopted. ${found}${why}\n`;
+}
+
+function recordTable(records: Adoption['records']): string {
+  if (records.length === 0) return '';
+  const rows = records
+    .slice(0, MOST_SHOWN)
+    .map(({ address, pool, holder }) => [
+      address,
+      pool.name,
+      `${holder.namespace}/${holder.name}`,
+      holder.interface,
+      holder.node,
+    ]);
+  const more = records.length > rows.length ? `… and ${records.length - rows.length} more\n` : '';
+  return toTable(['ADDRESS', 'POOL', 'HOLDER', 'INTERFACE', 'NODE'], rows) + more;
+}
+
+function some(lines: readonly string[], render: (line: string) => string): string[] {
+  const shown = lines.slice(0, MOST_SHOWN).map(render);
+  return lines.length > MOST_SHOWN ? [...shown, `… and ${lines.length - MOST_SHOWN} more\n`] : shown;
 }

@@ -69,6 +69,15 @@ test('a typing mistake never reaches the agent', async () => {
   expect(seen).toEqual([]);
 });
 
+test('explain pod is the short form; what it cannot be is refused', async () => {
+  const answer = { source: 'default pools', pools: [], refusal: { reason: 'no-eligible-pool', message: 'none' } };
+  const { code, seen } = await run(['explain', 'pod', 'prod/web-0'], { explain: { body: answer } });
+  expect([code, seen[0]?.body]).toEqual([1, expect.objectContaining({ podNamespace: 'prod', podName: 'web-0' })]);
+  for (const args of [['pod', 'web-0'], ['pod'], ['node', 'a/b'], ['pod', 'a/b/c']]) {
+    expect(await run(['explain', ...args], {})).toMatchObject({ code: 2, seen: [] });
+  }
+});
+
 test('explain sends what an ADD would', async () => {
   const args = [
     'explain',

@@ -24,6 +24,15 @@ const ESM_WITH_REQUIRE: BuildOptions = {
 };
 
 /**
+ * A shell script that is JavaScript too. Node puts /dev/null in the place of a standard stream that is closed; the shell
+ * comes first and puts something there that fails as the closed one would.
+ */
+const NODE_START = `#!/bin/sh
+':' //; [ -e /proc/$$/fd/0 ] || exec 0>/dev/null
+':' //; [ -e /proc/$$/fd/1 ] || exec 1</dev/null
+':' //; exec '${process.execPath}' "$0" "$@"`;
+
+/**
  * An executable without extension is CommonJS or a module depending on the package.json above the place where it is
  * installed. `getBuiltinModule` stands in for `require` in both.
  */
@@ -32,7 +41,7 @@ const NODE_EXECUTABLE: BuildOptions = {
   format: 'cjs',
   target: 'node24',
   minify: true,
-  banner: { js: `#!${process.execPath}\nvar require = process.getBuiltinModule;` },
+  banner: { js: `${NODE_START}\nvar require = process.getBuiltinModule;` },
 };
 
 /** The host compiles it to bytecode (plugin/host/build.rs). */
@@ -52,6 +61,12 @@ const LAUNCHERS = [
   { output: 'ipledger-agent', bundle: 'agent.js', flags: AGENT_FLAGS, env: 'export MALLOC_ARENA_MAX=2\n' },
   { output: 'ipledgerctl', bundle: 'ctl.js', flags: '', env: '' },
 ];
+
+/** Paths in dist/ that a build leaves behind, besides the native plugin. */
+export const OUTPUTS: readonly string[] = [...BUNDLES, ...LAUNCHERS].map(({ output }) => output);
+
+/** Where the launchers find Node: here, unless the programs are to run elsewhere. */
+const LAUNCHER_NODE = process.env['LAUNCHER_NODE'] || process.execPath;
 
 /** The plugin alone, for tests: the path of its executable in `directory`. */
 export async function bundlePlugin(directory: string): Promise<string> {
@@ -81,7 +96,7 @@ function writeLauncher({ output, bundle, flags, env }: (typeof LAUNCHERS)[number
     path,
     `#!/bin/sh
 set -e
-node='${process.execPath}'
+node='${LAUNCHER_NODE}'
 dir=$(dirname -- "$(readlink -f -- "$0")")
 unset NODE_OPTIONS
 ${env}exec ${program}
@@ -102,7 +117,7 @@ async function bundleAll(directory: string): Promise<void> {
   }
   for (const launcher of LAUNCHERS) {
     writeLauncher(launcher, directory);
-    report(join(directory, launcher.output), `${launcher.bundle} on ${process.execPath}`);
+    report(join(directory, launcher.output), `${launcher.bundle} on ${LAUNCHER_NODE}`);
   }
 }
 

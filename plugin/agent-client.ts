@@ -1,4 +1,5 @@
 import { decodeError } from '#pkg/agentapi/decode-error.ts';
+import { answerLength } from '#pkg/agentapi/http-answer.ts';
 import { encodeRequest } from '#pkg/agentapi/http-request.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { type AgentReply, readReply } from './agent-reply.ts';
@@ -45,7 +46,8 @@ async function exchange(call: Call, socket: string, { method, path, args }: Agen
   const timeoutMs = Math.max(1, leftMs - ROLLBACK_MARGIN_MS);
   const ageMs = Math.ceil(call.io.nowMs() - call.startedMs);
   const body = args === null ? null : call.io.encodeUtf8(JSON.stringify({ ...args, timeoutMs, ageMs }));
-  const ended = await call.io.exchange(socket, encodeRequest(method, path, body), ANSWER_LIMIT_BYTES, leftMs);
+  const request = encodeRequest(method, path, body);
+  const ended = await call.io.exchange(socket, request, ANSWER_LIMIT_BYTES, leftMs, answerLength);
   return readReply(call.io, ended, { socket, waitedMs: leftMs, limitBytes: ANSWER_LIMIT_BYTES });
 }
 

@@ -32,6 +32,11 @@ export function startCall(io: PluginIo): Call {
   return { io, budget: isVerb(command) ? BUDGETS[command] : BUDGETS.VERSION, startedMs: io.nowMs() };
 }
 
+/** Milliseconds left to print the answer. */
+export function printingMs(call: Call): number {
+  return Math.max(0, call.startedMs + call.budget.totalMs - call.io.nowMs());
+}
+
 /** Milliseconds left for the agent. */
 export function remainingMs(call: Call): number {
   return call.startedMs + call.budget.totalMs - call.budget.reserveMs - call.io.nowMs();

@@ -2,15 +2,21 @@ import type { Exchange, PluginIo, SpoolOutcome, StdinOutcome } from './plugin-io
 
 /** The global of the QuickJS host (plugin/host). A call returns when its outcome is known; texts must be well-formed. */
 declare const host: {
-  env(name: string): string | undefined;
+  env(name: string): string | undefined | null;
   nowMs(): number;
   sleep(ms: number): void;
   encodeUtf8(text: string): Uint8Array;
   decodeUtf8(bytes: Uint8Array): string | undefined;
   readStdin(limitBytes: number, timeoutMs: number): StdinOutcome;
-  exchange(socketPath: string, request: Uint8Array, limitBytes: number, timeoutMs: number): Exchange;
+  exchange(
+    socketPath: string,
+    request: Uint8Array,
+    limitBytes: number,
+    timeoutMs: number,
+    lengthOf: (firstBytes: Uint8Array) => number | null,
+  ): Exchange;
   spool(directory: string, name: string, text: string, maxFiles: number): SpoolOutcome;
-  writeStdout(text: string): boolean;
+  writeStdout(text: string, timeoutMs: number): boolean;
   exit(code: number): never;
 };
 
@@ -22,11 +28,11 @@ export const hostIo: PluginIo = {
   encodeUtf8: (text) => host.encodeUtf8(text.toWellFormed()),
   decodeUtf8: (bytes) => host.decodeUtf8(bytes) ?? null,
   readStdin: async (limitBytes, timeoutMs) => host.readStdin(limitBytes, timeoutMs),
-  exchange: async (socketPath, request, limitBytes, timeoutMs) =>
-    host.exchange(socketPath.toWellFormed(), request, limitBytes, timeoutMs),
+  exchange: async (socketPath, request, limitBytes, timeoutMs, lengthOf) =>
+    host.exchange(socketPath.toWellFormed(), request, limitBytes, timeoutMs, lengthOf),
   spool: async (directory, name, text, maxFiles) =>
     host.spool(directory.toWellFormed(), name.toWellFormed(), text.toWellFormed(), maxFiles),
-  writeStdout: (text) => host.writeStdout(text.toWellFormed()),
+  writeStdout: (text, timeoutMs) => host.writeStdout(text.toWellFormed(), timeoutMs),
 };
 
 export function exit(code: 0 | 1): never {

@@ -1,5 +1,6 @@
 import { isPlainText, quote } from '#pkg/cni/text-bounds.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { readVariable } from './environment.ts';
 import type { PluginIo } from './plugin-io.ts';
 
 const MAX_PATH = 4096;
@@ -16,7 +17,7 @@ export function spoolDirectory(io: PluginIo): string {
 }
 
 function pathFrom(io: PluginIo, name: string, maxLength: number): string | null {
-  const path = io.env(name) ?? '';
+  const path = readVariable(io, name) ?? '';
   if (path === '') return null;
   if (path.startsWith('/') && isPlainText(path, maxLength)) return path;
   throw new IpamError(

@@ -3,11 +3,18 @@ import type { Exchange } from './plugin-io.ts';
 
 const ABSENT = { ENOENT: 'missing', ECONNREFUSED: 'refused', EAGAIN: 'busy' } as const;
 
-export function exchange(path: string, request: Uint8Array, limitBytes: number, timeoutMs: number): Promise<Exchange> {
+export function exchange(
+  path: string,
+  request: Uint8Array,
+  limitBytes: number,
+  timeoutMs: number,
+  lengthOf: (firstBytes: Uint8Array) => number | null,
+): Promise<Exchange> {
   return new Promise((resolve) => {
     const socket = connect({ path });
     const chunks: Uint8Array[] = [];
     let size = 0;
+    let whole: number | undefined;
     let isConnected = false;
     const timer = setTimeout(() => finish({ kind: 'timeout' }), timeoutMs);
     const finish = (ended: Exchange) => {
@@ -23,8 +30,10 @@ export function exchange(path: string, request: Uint8Array, limitBytes: number, 
     });
     socket.on('data', (chunk) => {
       size += chunk.length;
-      if (size > limitBytes) finish({ kind: 'oversized' });
-      else chunks.push(chunk);
+      chunks.push(chunk);
+      if (size > limitBytes) return finish({ kind: 'oversized' });
+      whole ??= lengthOf(chunk) ?? Number.POSITIVE_INFINITY;
+      if (size >= whole) finishAtEnd();
     });
     socket.on('end', finishAtEnd);
     socket.on('error', (error) => {

@@ -10,6 +10,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
@@ -17,11 +18,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { exchange } from './node-exchange.ts';
+import { exchange as exchangeBy } from './node-exchange.ts';
 import { spool } from './node-spool.ts';
 import { readStdin } from './node-stdin.ts';
 
 const REQUEST = Buffer.from('hello');
+const exchange = (path: string, request: Uint8Array, limitBytes: number, timeoutMs: number) =>
+  exchangeBy(path, request, limitBytes, timeoutMs, () => null);
 let root = '';
 
 beforeEach(() => {
@@ -73,6 +76,23 @@ describe('exchange', () => {
     });
     const huge = new Uint8Array(4 * 1024 * 1024);
     expect(await exchange(agent.path, huge, 100, 5000)).toEqual({ kind: 'answer', bytes: Buffer.from('too large') });
+  });
+
+  test('an answer that says its length is not waited for beyond it', async () => {
+    await using agent = await listening((socket) => {
+      socket.write('9:answer');
+      setTimeout(() => socket.write('ing'), 50);
+    });
+    const asked: string[] = [];
+    const lengthOf = (bytes: Uint8Array) => {
+      asked.push(Buffer.from(bytes).toString());
+      return 11;
+    };
+    expect(await exchangeBy(agent.path, REQUEST, 100, 5000, lengthOf)).toEqual({
+      kind: 'answer',
+      bytes: Buffer.from('9:answering'),
+    });
+    expect(asked).toEqual(['9:answer']);
   });
 
   test('a line without one byte is dropped', async () => {
@@ -163,10 +183,29 @@ describe('spool', () => {
     expect(readFileSync(join(directory(), 'c@eth0.json'), 'utf8')).toBe('{}\n');
   });
 
-  test('never replaces a file', () => {
-    spool(directory(), 'a.json', 'first', 10);
-    expect(spool(directory(), 'a.json', 'second', 10)).toEqual({ kind: 'exists' });
-    expect(readFileSync(join(directory(), 'a.json'), 'utf8')).toBe('first');
+  test('the same call again renews the time of its file', () => {
+    spool(directory(), 'a.json', 'same', 10);
+    const path = join(directory(), 'a.json');
+    utimesSync(path, 1000, 1000);
+    const before = statSync(path);
+    expect(spool(directory(), 'a.json', 'same', 10)).toEqual({ kind: 'exists' });
+    expect(statSync(path).ino).toBe(before.ino);
+    expect(statSync(path).mtimeMs).toBeGreaterThan(before.mtimeMs);
+  });
+
+  test.each([
+    { name: 'is empty', spoil: (path: string) => writeFileSync(path, '') },
+    { name: 'is torn', spoil: (path: string) => writeFileSync(path, 'te') },
+    { name: 'says something else', spoil: (path: string) => writeFileSync(path, 'tixt') },
+    { name: 'may be written by others', spoil: (path: string) => chmodSync(path, 0o622) },
+    { name: 'belongs to somebody else', spoil: (path: string) => chownSync(path, 65534, 65534) },
+  ])('a file that $name is replaced', ({ spoil }) => {
+    const path = join(directory(), 'a.json');
+    spool(directory(), 'a.json', 'text', 10);
+    spoil(path);
+    expect(spool(directory(), 'a.json', 'text', 1)).toEqual({ kind: 'written' });
+    expect([readFileSync(path, 'utf8'), mode(path), statSync(path).uid]).toEqual(['text', 0o600, process.geteuid?.()]);
+    expect(readdirSync(directory())).toEqual(['a.json']);
   });
 
   test('is full at its limit, but knows what it has', () => {
@@ -189,10 +228,12 @@ describe('spool', () => {
   test('refuses a symbolic link and a file', () => {
     mkdirSync(join(root, 'elsewhere'), { mode: 0o700 });
     symlinkSync(join(root, 'elsewhere'), join(root, 'link'));
-    expect(spool(join(root, 'link'), 'a.json', '', 10)).toEqual({
-      kind: 'failed',
-      why: `${join(root, 'link')} is a symbolic link`,
-    });
+    for (const end of ['', '/', '//', '/.', '/./']) {
+      expect(spool(`${join(root, 'link')}${end}`, 'a.json', '', 10)).toEqual({
+        kind: 'failed',
+        why: `${join(root, 'link')} is a symbolic link`,
+      });
+    }
     expect(readdirSync(join(root, 'elsewhere'))).toEqual([]);
     writeFileSync(join(root, 'file'), '');
     expect(spool(join(root, 'file'), 'a.json', '', 10)).toMatchObject({ kind: 'failed' });

@@ -1,5 +1,6 @@
-import { writeSync } from 'node:fs';
+import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { readNodeVariable } from './node-environment.ts';
 import { exchange } from './node-exchange.ts';
 import { spool } from './node-spool.ts';
 import { readStdin } from './node-stdin.ts';
@@ -7,12 +8,12 @@ import { decodeUtf8 } from './node-utf8.ts';
 import type { PluginIo } from './plugin-io.ts';
 
 const FULL_PIPE_PAUSE_MS = 5;
-const FULL_PIPE_PATIENCE_MS = 10_000;
+const LAST_WORDS_PATIENCE_MS = 1000;
 
 /** PluginIo on Node, for machines without the QuickJS host. */
 export function nodeIo(env: NodeJS.ProcessEnv, stdin: Readable): PluginIo {
   return {
-    env: (name) => env[name],
+    env: (name) => readNodeVariable(env, name),
     nowMs: () => performance.now(),
     sleep: (ms) => new Promise((wake) => setTimeout(wake, ms)),
     encodeUtf8: (text) => new TextEncoder().encode(text),
@@ -25,17 +26,27 @@ export function nodeIo(env: NodeJS.ProcessEnv, stdin: Readable): PluginIo {
 }
 
 /** Synchronous, so that the process may exit right after it. */
-function writeStdout(text: string): boolean {
+function writeStdout(text: string, timeoutMs: number): boolean {
   const bytes = Buffer.from(text);
-  const untilMs = performance.now() + FULL_PIPE_PATIENCE_MS;
+  const untilMs = performance.now() + Math.max(timeoutMs, LAST_WORDS_PATIENCE_MS);
+  const fd = openUnblocked();
   for (let at = 0; at < bytes.length; ) {
     try {
-      at += writeSync(1, bytes, at);
+      at += writeSync(fd, bytes, at);
     } catch (error) {
-      // A parent may have made the pipe non-blocking; anything but "full" (EPIPE, ENOSPC) is the end.
+      // Anything but "full" (EPIPE, ENOSPC) is the end.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || performance.now() > untilMs) return false;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_PIPE_PAUSE_MS);
     }
   }
   return true;
+}
+
+/** A pipe of its own mode: a write to one that is full would never return, and others share the one we were given. */
+function openUnblocked(): number {
+  try {
+    return fstatSync(1).isFIFO() ? openSync('/proc/self/fd/1', constants.O_WRONLY | constants.O_NONBLOCK) : 1;
+  } catch {
+    return 1;
+  }
 }

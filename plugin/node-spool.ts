@@ -4,12 +4,13 @@ import {
   existsSync,
   fstatSync,
   fsyncSync,
-  linkSync,
   lstatSync,
   lutimesSync,
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -17,9 +18,12 @@ import { dirname, join } from 'node:path';
 import type { SpoolOutcome } from './plugin-io.ts';
 
 const WRITABLE_BY_OTHERS = 0o022;
+const TO_READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const AS_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-export function spool(directory: string, name: string, text: string, maxFiles: number): SpoolOutcome {
+export function spool(path: string, name: string, text: string, maxFiles: number): SpoolOutcome {
+  // Behind a slash a symbolic link would be followed.
+  const directory = path.replace(/(?:\/\.?)+$/, '') || '/';
   try {
     makeDirectory(directory);
     if (lstatSync(directory).isSymbolicLink()) return { kind: 'failed', why: `${directory} is a symbolic link` };
@@ -66,10 +70,14 @@ function objectionTo(fd: number): string | null {
 function putFile(directory: string, name: string, text: string, maxFiles: number): SpoolOutcome {
   const path = join(directory, name);
   const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found?.isFile()) return again(path);
-  if (found !== undefined) return { kind: 'failed', why: `${path} is not a plain file` };
-  const files = readdirSync(directory).length;
-  if (files >= maxFiles) return { kind: 'full', files };
+  if (found === undefined) {
+    const files = readdirSync(directory).length;
+    if (files >= maxFiles) return { kind: 'full', files };
+  } else if (!found.isFile()) {
+    return { kind: 'failed', why: `${path} is not a plain file` };
+  } else if (says(path, text)) {
+    return again(path);
+  }
   const unfinished = join(directory, `.${name}.${process.pid}`);
   rmSync(unfinished, { force: true });
   try {
@@ -77,13 +85,23 @@ function putFile(directory: string, name: string, text: string, maxFiles: number
       writeFileSync(fd, text);
       fsyncSync(fd);
     });
-    linkSync(unfinished, path);
+    renameSync(unfinished, path);
     return { kind: 'written' };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return again(path);
-    throw error;
   } finally {
     rmSync(unfinished, { force: true });
+  }
+}
+
+/** Whether it is a file of ours, as we would write it, with exactly this content. What cannot be read says nothing. */
+function says(path: string, text: string): boolean {
+  const expected = Buffer.from(text);
+  try {
+    return withOpen(path, TO_READ, (fd) => {
+      const isOurs = objectionTo(fd) === null && fstatSync(fd).isFile() && fstatSync(fd).size === expected.length;
+      return isOurs && readFileSync(fd).equals(expected);
+    });
+  } catch {
+    return false;
   }
 }
 

@@ -1,7 +1,7 @@
 /** How one request over the agent's socket ended. Each way is told apart, because each has another cure. */
 export type Exchange =
   /**
-   * The line ended after at least one byte. A line that was cut (ECONNRESET, EPIPE while writing) after the first byte of
+   * The answer is whole by its own length, or the line ended after at least one byte. A line that was cut (ECONNRESET, EPIPE while writing) after the first byte of
    * an answer is this too: the lengths inside the answer tell whether it is whole.
    */
   | { readonly kind: 'answer'; readonly bytes: Uint8Array }
@@ -10,7 +10,7 @@ export type Exchange =
    * or the listener's queue is full (EAGAIN).
    */
   | { readonly kind: 'absent'; readonly why: 'missing' | 'refused' | 'busy' }
-  /** Connected, but no end of the stream before the time was over. */
+  /** Connected, but no end of the answer before the time was over. */
   | { readonly kind: 'timeout' }
   /** Connected, and the line was cut without one byte of an answer. */
   | { readonly kind: 'dropped' }
@@ -39,8 +39,8 @@ export type SpoolOutcome =
  * Nothing here throws; outcomes are values.
  */
 export interface PluginIo {
-  /** Undefined when unset; set but empty is `''`. */
-  env(name: string): string | undefined;
+  /** Undefined when unset; set but empty is `''`; null when it is not UTF-8. */
+  env(name: string): string | undefined | null;
   /** Milliseconds of a clock that never goes back; need not be whole. */
   nowMs(): number;
   sleep(ms: number): Promise<void>;
@@ -50,17 +50,25 @@ export interface PluginIo {
   decodeUtf8(bytes: Uint8Array): string | null;
   readStdin(limitBytes: number, timeoutMs: number): Promise<StdinOutcome>;
   /**
-   * One connection: write all of `request`, read to the end of the stream. The writing side stays open until then (Node's
-   * HTTP server takes a half-close for a caller that went away).
+   * One connection: write all of `request`, read the answer. `lengthOf` is asked once, with the first bytes that came, how
+   * many the answer has; what comes after them is not waited for and may be missing. Null: it ends with the stream. The
+   * writing side stays open until then (Node's HTTP server takes a half-close for a caller that went away).
    */
-  exchange(socketPath: string, request: Uint8Array, limitBytes: number, timeoutMs: number): Promise<Exchange>;
+  exchange(
+    socketPath: string,
+    request: Uint8Array,
+    limitBytes: number,
+    timeoutMs: number,
+    lengthOf: (firstBytes: Uint8Array) => number | null,
+  ): Promise<Exchange>;
   /**
    * Creates `directory` and its missing parents (0700), refuses one that is a symlink, belongs to somebody else or may be
-   * written by group or others. Then `name` appears in it (0600) with its whole content or not at all, and never replaces a
-   * file: write and fsync a dot file, link it to `name`, unlink it, fsync the directory.
-   * `full` when the directory holds `maxFiles` entries or more (an existing `name` is `exists` first).
+   * written by group or others. Then `name` appears in it (0600) with its whole content or not at all: write and fsync a dot
+   * file, rename it, fsync the directory. A file `name` of ours with this very content is `exists` and gets a new time; any
+   * other file of that name is replaced; what is no file fails.
+   * `full` when the directory holds `maxFiles` entries or more and `name` is none of them.
    */
   spool(directory: string, name: string, text: string, maxFiles: number): Promise<SpoolOutcome>;
-  /** Writes everything. False when the other end is gone. */
-  writeStdout(text: string): boolean;
+  /** Writes everything. False when the other end is gone, or full for `timeoutMs` (one second at the least). */
+  writeStdout(text: string, timeoutMs: number): boolean;
 }

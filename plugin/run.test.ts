@@ -48,6 +48,56 @@ test('without a command stdin is left alone', async () => {
   expect(printed[0]).toContain('CNI_COMMAND is not set');
 });
 
+test.each([
+  { command: 'ADD', name: 'CNI_ARGS', document: { code: 4, msg: 'CNI_ARGS is not UTF-8' } },
+  { command: 'ADD', name: 'CNI_IFNAME', document: { code: 4, msg: 'CNI_IFNAME is not UTF-8' } },
+  { command: 'ADD', name: 'IPLEDGER_SOCKET', document: { code: 4, msg: 'IPLEDGER_SOCKET is not UTF-8' } },
+  { command: 'DEL', name: 'IPLEDGER_SPOOL', document: { code: 4, msg: 'IPLEDGER_SPOOL is not UTF-8' } },
+])('bytes that are no text in $name are refused, not replaced', async ({ command, name, document }) => {
+  const variables: Record<string, string> = {
+    CNI_COMMAND: command,
+    CNI_CONTAINERID: 'c',
+    CNI_NETNS: '/n',
+    CNI_IFNAME: 'eth0',
+  };
+  const stdin = '{"cniVersion":"1.0.0","name":"net","ipam":{"type":"ipledger"}}';
+  const { io, printed } = ioWith({
+    env: (asked) => (asked === name ? null : variables[asked]),
+    readStdin: async () => ({ kind: 'text', text: stdin }),
+  });
+  expect(await run(io)).toBe(1);
+  expect(JSON.parse(printed[0] ?? '')).toMatchObject(document);
+});
+
+test('a command that is no text is refused', async () => {
+  const { io, printed } = ioWith({ env: () => null, readStdin: unexpected });
+  expect(await run(io)).toBe(1);
+  expect(JSON.parse(printed[0] ?? '')).toMatchObject({ code: 4, msg: 'CNI_COMMAND is not UTF-8' });
+});
+
+test.each([
+  { command: 'ADD', tookMs: 12_000, leftMs: 18_000 },
+  { command: 'DEL', tookMs: 4_000, leftMs: 6_000 },
+  { command: 'VERSION', tookMs: 60_000, leftMs: 0 },
+])('$command may print for as long as its budget lasts', async ({ command, tookMs, leftMs }) => {
+  let nowMs = 0;
+  const given: number[] = [];
+  const { io } = ioWith({
+    variables: { CNI_COMMAND: command },
+    nowMs: () => nowMs,
+    readStdin: async () => {
+      nowMs = tookMs;
+      return { kind: 'text', text: '' };
+    },
+    writeStdout: (_text, timeoutMs) => {
+      given.push(timeoutMs);
+      return true;
+    },
+  });
+  await run(io);
+  expect(given).toEqual([leftMs]);
+});
+
 test('a stdin that cannot be read is an error of its own', async () => {
   const { io, printed } = ioWith({ readStdin: async () => ({ kind: 'failed', why: 'EIO' }) });
   expect(await run(io)).toBe(1);

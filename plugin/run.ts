@@ -4,9 +4,10 @@ import { type CniRequest, parseRequest, type RequestOf } from '#pkg/cni/request.
 import type { Verb } from '#pkg/cni/versions.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { add } from './add.ts';
-import { type Call, startCall } from './call.ts';
+import { type Call, printingMs, startCall } from './call.ts';
 import { check } from './check.ts';
 import { del } from './del.ts';
+import { readVariable } from './environment.ts';
 import { gc } from './gc.ts';
 import type { PluginIo } from './plugin-io.ts';
 import { readStdin } from './read-stdin.ts';
@@ -24,16 +25,16 @@ const VERBS: { readonly [V in Verb]: (request: RequestOf<V>, call: Call) => Prom
 
 /** One CNI call: at most one JSON document on stdout, and the exit code. */
 export async function run(io: PluginIo): Promise<0 | 1> {
-  const env = (name: string) => io.env(name);
+  const env = (name: string) => readVariable(io, name);
+  const call = startCall(io);
   let stdin = '';
   try {
-    const call = startCall(io);
     // A person at a shell sets no command, and writes nothing to stdin that could end.
     if (env('CNI_COMMAND')) stdin = await readStdin(call);
     const output = await serve(parseRequest(env, stdin), call);
-    return output === null || print(io, output) ? 0 : 1;
+    return output === null || print(call, output) ? 0 : 1;
   } catch (thrown) {
-    print(io, toErrorDocument(toIpamError(thrown), peekVersion(stdin)));
+    print(call, toErrorDocument(toIpamError(thrown), peekVersion(stdin)));
     return 1;
   }
 }
@@ -44,6 +45,6 @@ function serve(request: CniRequest, call: Call): Promise<object | null> {
   return verb(request, call);
 }
 
-function print(io: PluginIo, document: object): boolean {
-  return io.writeStdout(`${JSON.stringify(document)}\n`);
+function print(call: Call, document: object): boolean {
+  return call.io.writeStdout(`${JSON.stringify(document)}\n`, printingMs(call));
 }

@@ -7,10 +7,6 @@ export class BoundedMap<K, V> {
     this.#most = most;
   }
 
-  get size(): number {
-    return this.#entries.size;
-  }
-
   get(key: K): V | undefined {
     const value = this.#entries.get(key);
     if (value === undefined) return undefined;
@@ -28,7 +24,7 @@ export class BoundedMap<K, V> {
     }
   }
 
-  delete(key: K): boolean {
-    return this.#entries.delete(key);
+  delete(key: K): void {
+    this.#entries.delete(key);
   }
 }

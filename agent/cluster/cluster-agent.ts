@@ -108,7 +108,7 @@ export async function startClusterAgent(
   const { agent, releaser, waiters } = composed;
   metrics.watch('journal-entries', () => journal.size);
   metrics.watch('index-records', () => index.size);
-  const server = buildServer(agent, log);
+  const server = buildServer(agent, log, env);
   await listenOn(server, socketPath);
   starting.defer(() => server.close());
   starting.defer(() => waiters.stop());

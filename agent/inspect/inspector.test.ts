@@ -47,6 +47,26 @@ test('explain: order, objections, and what an ADD would say of an address that i
   });
 });
 
+test('explain of a pod: what it holds already, and the refusal as the ADD would say it', async () => {
+  await using made = await startMemoryAgent([buildPool({ name: 'v4', ips: ['10.0.0.10'], isDefault: true }), OFF]);
+  const pod = { podNamespace: 'prod', podName: 'web-0', podUID: 'u1' };
+  expect(await made.agent.inspector.explain(addArgs('x', pod))).not.toHaveProperty('refusal');
+  await made.agent.add(addArgs('c1', pod), newCall());
+  expect(await made.agent.inspector.explain(addArgs('x', pod))).toMatchObject({
+    held: [{ address: '10.0.0.10', pool: 'v4', state: 'Allocated' }],
+  });
+  expect(await made.agent.inspector.explain(addArgs('x', pod))).not.toHaveProperty('refusal');
+  const other = addArgs('x', { podNamespace: 'prod', podName: 'web-1' });
+  const told = await made.agent
+    .add({ ...other, containerID: 'c2' }, newCall())
+    .catch((thrown: Error) => thrown.message);
+  expect(await made.agent.inspector.explain(other)).toMatchObject({
+    refusal: { reason: 'pools-exhausted', message: told },
+  });
+  made.catalog.change([OFF]);
+  expect(await made.agent.inspector.explain(other)).toMatchObject({ refusal: { reason: 'no-eligible-pool' } });
+});
+
 test('records of a pool that never was are refused by name, of one that is gone are shown', async () => {
   await using made = await startMemoryAgent([V4]);
   await expect(made.agent.inspector.records({ pool: 'v5' })).rejects.toMatchObject({

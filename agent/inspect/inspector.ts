@@ -1,5 +1,8 @@
 import type { CheckAnswer, ExplainAnswer, PoolsAnswer, RecordsAnswer, WhoAnswer } from '#pkg/agentapi/admin.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
+import { holderKey } from '#pkg/crd/holder-key.ts';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { recordFamily } from '#pkg/crd/record-family.ts';
 import { DEFAULT_DOMAIN, recordName } from '#pkg/crd/record-name.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
@@ -8,11 +11,12 @@ import { everyRecord } from '#pkg/ledger/every-record.ts';
 import type { Ledger, RecordQuery } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { PoolRequest } from '#pkg/pool/request.ts';
+import { exhaustedError } from '../allocate/exhausted.ts';
 import { type PlanOptions, planAllocation, surveyPools } from '../allocate/plan.ts';
 import type { PoolView } from '../allocate/pool-view.ts';
 import type { PoolViews } from '../allocate/pool-views.ts';
 import { takenError } from '../allocate/requested.ts';
-import type { HolderSource } from '../holder-source.ts';
+import type { HolderFacts, HolderSource } from '../holder-source.ts';
 import type { NodeIndex } from '../node-index.ts';
 import type { PoolCatalog } from '../pool-catalog.ts';
 import type { Spool } from '../release/spool.ts';
@@ -90,7 +94,7 @@ export class Inspector {
 
   async explain(args: AddArgs): Promise<ExplainAnswer> {
     const { catalog, holders, options } = this.#deps;
-    const { request } = await holders.resolve(args);
+    const { request, holder } = await holders.resolve(args);
     const survey = surveyPools(request, catalog.current(), options);
     if (args.requestedIPs !== undefined) await this.#refuseTaken(request, args.requestedIPs);
     const explained = survey.families.map(async ({ family, pools, objected }) => {
@@ -108,7 +112,39 @@ export class Inspector {
       }));
       return await Promise.all([...tried, ...barred]);
     });
-    return { source: survey.source, pools: (await Promise.all(explained)).flat() };
+    const pools = (await Promise.all(explained)).flat();
+    const held = args.podName === '' ? [] : await this.#heldBy(holder);
+    const refusal = this.#foreseeRefusal(request, args, held);
+    return {
+      source: survey.source,
+      pools,
+      ...(held.length === 0 ? {} : { held: held.map(toHeld) }),
+      ...(refusal === null ? {} : { refusal: { reason: refusal.reason, message: refusal.message } }),
+    };
+  }
+
+  /** Also what an earlier pod of the same name left, on whatever node. */
+  async #heldBy(holder: HolderFacts['holder']): Promise<IpRecord[]> {
+    const { ledger } = this.#deps;
+    const found = await Promise.all(([4, 6] as const).map((family) => ledger.byHolder(holderKey(holder, family))));
+    return found.flat();
+  }
+
+  /** By the views that were just read anew. */
+  #foreseeRefusal(request: PoolRequest, args: AddArgs, held: readonly IpRecord[]): IpamError | null {
+    const { catalog, options, views } = this.#deps;
+    const heldFamilies = new Set(held.filter(({ spec }) => spec.state !== 'Suspect').map(recordFamily));
+    try {
+      const plan = planAllocation(request, args.requestedIPs ?? [], catalog.current(), { ...options, heldFamilies });
+      const exhausted = plan.families
+        .filter(({ family }) => !heldFamilies.has(family))
+        .map(({ pools, ...it }) => ({ ...it, views: pools.map((pool) => views.of(pool)) }))
+        .filter((it) => it.views.every(({ freeCount }) => freeCount === 0n));
+      return exhausted.length === 0 ? null : exhaustedError(args.ifName, exhausted, 0);
+    } catch (thrown) {
+      if (thrown instanceof IpamError) return thrown;
+      throw thrown;
+    }
   }
 
   async check(): Promise<CheckAnswer> {
@@ -149,6 +185,10 @@ export class Inspector {
     await view.reload();
     return view;
   }
+}
+
+function toHeld({ spec }: IpRecord): NonNullable<ExplainAnswer['held']>[number] {
+  return { address: spec.address, pool: spec.pool.name, state: spec.state };
 }
 
 function summarize({ pool, usable, usedCount, freeCount }: PoolView): PoolsAnswer['pools'][number] {

@@ -50,3 +50,26 @@ test('all interfaces of a container are released at once', async () => {
   await made.agent.delContainer({ containerID: 'c1', podNamespace: '', podName: '', podUID: '' });
   expect((await made.ledger.list({ limit: 10 })).map((it) => it.spec.holder.containerID)).toEqual(['c2']);
 });
+
+test('a record that was taken over without a container is released by its pod and interface', async () => {
+  await using made = await startMemoryAgent([POOL]);
+  const holder = {
+    kind: 'Container',
+    namespace: 'prod',
+    name: 'web',
+    uid: 'u-1',
+    interface: 'eth0',
+    attach: 1,
+    node: 'worker-1',
+  } as const;
+  const spec = { address: '10.0.0.10', prefix: 24, domain: 'default', state: 'Allocated', holder } as const;
+  const outcome = await made.ledger.create({ ...spec, pool: { kind: 'SpiderIPPool', name: 'v4', uid: 'p' } });
+  if (!outcome.taken) throw new Error('the address is taken');
+  made.index.put(outcome.record);
+  const pod = { podNamespace: 'prod', podName: 'web', podUID: 'u-1' };
+  await made.agent.del(delArgs('c1', { ...pod, ifName: 'net1' }));
+  await made.agent.del(delArgs('c1', { ...pod, podUID: 'u-2' }));
+  expect(await made.ledger.list({ limit: 9 })).toHaveLength(1);
+  await made.agent.del(delArgs('c1', pod));
+  expect(await made.ledger.list({ limit: 9 })).toEqual([]);
+});

@@ -22,11 +22,16 @@ export interface Released {
   readonly outcome: GivenBack | 'kept';
 }
 
+/** What a DEL names. */
+interface Leaving extends Attachment {
+  readonly podUID?: string;
+}
+
 /** DEL: by container and interface alone, whatever became of pod and namespace. Nothing there is success. */
 export class Releaser {
   readonly #deps: ReleaserDeps;
   /** Sandboxes that are gone while their pod lives on, by the pod's uid. */
-  readonly #kept = new Map<string, Map<string, Attachment>>();
+  readonly #kept = new Map<string, Map<string, Leaving>>();
 
   constructor(deps: ReleaserDeps) {
     this.#deps = deps;
@@ -94,9 +99,11 @@ export class Releaser {
     });
   }
 
-  async #releaseAll(attachment: Attachment): Promise<Released[]> {
+  async #releaseAll(attachment: Leaving): Promise<Released[]> {
     const released: Released[] = [];
-    for (const record of this.#deps.index.ofContainer(attachment.containerID, attachment.ifName)) {
+    const { containerID, ifName, podUID = '' } = attachment;
+    const adopted = podUID === '' ? [] : this.#deps.index.ofHolderUid(podUID).filter((it) => isAdopted(it, ifName));
+    for (const record of [...this.#deps.index.ofContainer(containerID, ifName), ...adopted]) {
       const outcome = await this.#release(record);
       if (outcome === 'kept') this.#keep(record, attachment);
       released.push({ record, outcome });
@@ -111,9 +118,15 @@ export class Releaser {
     return afterlife === 'retain' ? await giveBack.retain(record) : await giveBack.afterUse(record);
   }
 
-  #keep({ spec }: IpRecord, attachment: Attachment): void {
+  #keep({ spec }: IpRecord, attachment: Leaving): void {
     const { uid = '' } = spec.holder;
-    const kept = this.#kept.get(uid) ?? new Map<string, Attachment>();
+    const kept = this.#kept.get(uid) ?? new Map<string, Leaving>();
     this.#kept.set(uid, kept.set(attachmentKey(attachment), attachment));
   }
+}
+
+/** Taken over from Spiderpool, which knew no containers: until the next ADD its pod and interface stand for them. */
+function isAdopted({ spec }: IpRecord, ifName: string): boolean {
+  const { holder, state } = spec;
+  return state === 'Allocated' && holder.containerID === undefined && holder.interface === ifName;
 }

@@ -3,10 +3,17 @@ import { hostname } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Logger } from 'pino';
 import { readLogLevel } from '#agent/agent-env.ts';
+import { type InstallPlan, installInto } from '#agent/install/install-into.ts';
 import { startStandaloneAgent } from '#agent/standalone/standalone-agent.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { createLogger, LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
 import { runInCluster } from './run-cluster.ts';
+
+interface InstallFlags {
+  readonly from: string;
+  readonly to: string;
+  readonly asSpiderpool: InstallPlan['asSpiderpool'];
+}
 
 interface Flags {
   readonly standalone: boolean;
@@ -34,7 +41,7 @@ const program = new Command('ipledger-agent')
   .description(
     'The node daemon of ipledger: answers the CNI plugin on a Unix socket and keeps the ledger of addresses.',
   )
-  .option('--config <file>', 'conf.yml of the cluster (ConfigMap spiderpool-conf)', '/etc/spiderpool/conf.yml')
+  .option('--config <file>', 'conf.yml of the cluster (ConfigMap spiderpool-conf)', '/etc/ipledger/conf.yml')
   .option('--kubeconfig <file>', 'how to reach the API server (default: the service account of the pod)')
   .option('--standalone', 'run without Kubernetes: pools from files, ledger in SQLite', false)
   .option(
@@ -75,15 +82,39 @@ const program = new Command('ipledger-agent')
     ).choices(LOG_LEVELS),
   );
 
-await main(program.parse().opts<Flags>());
+program.action(() => runAgent(program.opts<Flags>()));
+program
+  .command('install-plugin')
+  .description('put the CNI plugin where the container runtime of this host looks for it, in one step')
+  .requiredOption('--from <file>', 'the executable')
+  .requiredOption('--to <dir>', 'the directory of CNI plugins')
+  .addOption(
+    new Option('--as-spiderpool <when>', 'install it under the name spiderpool too')
+      .choices(['always', 'if-absent', 'never'])
+      .default('if-absent'),
+  )
+  .action(installPlugin);
 
-async function main(flags: Flags): Promise<void> {
+await program.parseAsync();
+
+async function installPlugin({ from, to, asSpiderpool }: InstallFlags): Promise<void> {
+  const log = createLogger('ipledger-agent', 'info');
+  await failLoudly(log, () => installInto({ from, directory: to, asSpiderpool }, log));
+}
+
+async function runAgent(flags: Flags): Promise<void> {
   const log = createLogger('ipledger-agent', flags.logLevel ?? levelOfEnvironment(flags));
-  try {
+  await failLoudly(log, async () => {
     const agent = flags.standalone ? await runStandalone(flags, log) : await runInCluster(flags, process.env, log);
     const signal = await nextSignal();
     log.info({ signal }, 'agent stops');
     await agent[Symbol.asyncDispose]();
+  });
+}
+
+async function failLoudly(log: ReturnType<typeof createLogger>, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
   } catch (thrown) {
     const { reason, message, details } = toIpamError(thrown);
     log.fatal({ reason, details, ...(reason === 'internal' ? { err: thrown } : {}) }, message);

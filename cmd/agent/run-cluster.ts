@@ -2,13 +2,12 @@ import type { Logger } from 'pino';
 import { readAgentEnv } from '#agent/agent-env.ts';
 import { agentHealth } from '#agent/agent-health.ts';
 import { NO_METRICS } from '#agent/agent-metrics.ts';
+import { openAgentPorts } from '#agent/agent-ports.ts';
 import { startClusterAgent } from '#agent/cluster/cluster-agent.ts';
 import { exportAgentMetrics } from '#agent/exported-metrics.ts';
 import { readConfigFile } from '#pkg/config/read-config-file.ts';
 import { accessFrom } from '#pkg/kube/kube-config.ts';
-import { startHealthServer } from '#pkg/metrics/health-server.ts';
 import { MetricSet } from '#pkg/metrics/metric-set.ts';
-import { startMetricsServer } from '#pkg/metrics/metrics-server.ts';
 
 export interface ClusterFlags {
   readonly config: string;
@@ -33,14 +32,9 @@ export async function runInCluster(
   let waitsFor: () => string | null = () => 'it has just started';
   let socketPath: string | null = null;
   const health = agentHealth({ whyNotReady: () => waitsFor(), socketPath: () => socketPath });
-  starting.use(await startHealthServer(health, { port: env.healthPort, portSetting: 'SPIDERPOOL_HEALTH_PORT' }));
   const set = new MetricSet();
   const metrics = env.isMetricEnabled ? exportAgentMetrics(set) : NO_METRICS;
-  if (env.isDebugMetricEnabled) set.addProcess();
-  if (env.isMetricEnabled) {
-    const at = { port: env.metricPort, portSetting: 'SPIDERPOOL_METRIC_HTTP_PORT' };
-    starting.use(await startMetricsServer(set, at));
-  }
+  starting.use(await openAgentPorts(env, health, set));
   const { kubeconfig: file } = flags;
   const loadAccess = accessFrom(file === undefined ? { from: 'cluster' } : { from: 'kubeconfig', file });
   const places = { dataDirectory: flags.data, spoolDirectory: flags.spool };

@@ -51,6 +51,10 @@ export interface ExplainAnswer {
   /** Where the candidates came from, e.g. `CNI configuration` or `default pools`. */
   readonly source: string;
   readonly pools: readonly ExplainedPool[];
+  /** What the interface holds already, also from an earlier pod. Absent: nothing. */
+  readonly held?: readonly { readonly address: string; readonly pool: string; readonly state: string }[];
+  /** What an ADD would be told now. Absent: it would be served. */
+  readonly refusal?: { readonly reason: string; readonly message: string };
 }
 
 export interface ExplainedPool {

@@ -3,6 +3,7 @@ import { type ChunkedBody, joinChunks } from './http-chunks.ts';
 const MAX_HEAD = 16 * 1024;
 const CR = 13;
 const LF = 10;
+const LENGTH = /^\d{1,15}$/;
 
 /** What a whole connection's bytes mean. */
 export type HttpAnswer =
@@ -25,6 +26,15 @@ export function decodeAnswer(bytes: Uint8Array): HttpAnswer {
   return decodeBody(status, head, bytes.subarray(headEnd));
 }
 
+/** How many bytes an answer with this beginning has, if that can be told. */
+export function answerLength(firstBytes: Uint8Array): number | null {
+  const headEnd = findHeadEnd(firstBytes);
+  const headers = headEnd === null ? null : parseHeaders(toAscii(firstBytes.subarray(0, headEnd)));
+  const length = headers?.get('content-length');
+  if (headEnd === null || length === undefined || !LENGTH.test(length)) return null;
+  return headers?.has('transfer-encoding') === true ? null : headEnd + Number(length);
+}
+
 function decodeBody(status: number, head: string, rest: Uint8Array): HttpAnswer {
   const headers = parseHeaders(head);
   if (headers === null) return { kind: 'junk', why: 'its headers are malformed or say two lengths' };
@@ -35,7 +45,7 @@ function decodeBody(status: number, head: string, rest: Uint8Array): HttpAnswer 
   }
   const length = headers.get('content-length');
   if (length === undefined) return { kind: 'answer', status, body: rest };
-  if (!/^\d{1,15}$/.test(length)) return { kind: 'junk', why: 'its content length is no number' };
+  if (!LENGTH.test(length)) return { kind: 'junk', why: 'its content length is no number' };
   return toAnswer(status, cutTo(Number(length), rest));
 }
 
@@ -45,8 +55,8 @@ function toAnswer(status: number, body: ChunkedBody): HttpAnswer {
 
 function cutTo(length: number, rest: Uint8Array): ChunkedBody {
   if (rest.length < length) return { kind: 'truncated', why: `${rest.length} of ${length} bytes arrived` };
-  if (rest.length > length) return { kind: 'junk', why: 'it goes on after its content length' };
-  return { kind: 'whole', bytes: rest };
+  // What comes after it is not waited for, so it cannot be judged either.
+  return { kind: 'whole', bytes: rest.subarray(0, length) };
 }
 
 /** The index after the empty line; null when there is none within the limit. */

@@ -1,7 +1,7 @@
 import type { LoadAccess } from './access.ts';
 import { type Call, Caller, type CallOptions, type ClientOptions } from './caller.ts';
 import type { OpenStream } from './exchange.ts';
-import { type KubeObject, type NewObject, readObject, type SeenObject } from './kube-object.ts';
+import { isMap, type KubeObject, type NewObject, readObject, type SeenObject } from './kube-object.ts';
 import { type ListQuery, queryString } from './list-query.ts';
 import { type ObjectList, readObjectPage } from './object-list.ts';
 import { type ObjectTable, readTablePage } from './object-table.ts';
@@ -109,6 +109,20 @@ export class KubeClient implements Disposable {
     const path = collectionPath(resource, object.metadata.namespace);
     const body = withKind(resource, object);
     return this.#object({ ...options, ...about(resource, object.metadata), method: 'POST', path, body });
+  }
+
+  /** A question that leaves no object behind, such as a SubjectAccessReview. */
+  async review(
+    resource: Resource,
+    question: Readonly<Record<string, unknown>>,
+    options: CallOptions = {},
+  ): Promise<Outcome<Readonly<Record<string, unknown>>>> {
+    const body = { ...question, apiVersion: apiVersionOf(resource), kind: resource.kind };
+    const path = collectionPath(resource);
+    const outcome = await this.#caller.call({ ...options, plural: resource.plural, method: 'POST', path, body });
+    if (!outcome.ok) return outcome;
+    const { object } = outcome;
+    return isMap(object) ? { ok: true, object } : failure('BadAnswer', `the answer is no ${resource.kind}`);
   }
 
   /** Only if the object still has the resourceVersion in `object`. */

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Durations } from './durations.ts';
 
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
 /** Counts upwards; `labels` as it was registered with. */
 export interface Count {
@@ -46,9 +46,5 @@ export class MetricSet {
 
   async text(): Promise<string> {
     return await this.#registry.metrics();
-  }
-
-  names(): string[] {
-    return this.#registry.getMetricsAsArray().map(({ name }) => name);
   }
 }

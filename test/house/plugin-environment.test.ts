@@ -71,9 +71,9 @@ const HOSTILE = {
 const CALLS: readonly Call[] = [
   { name: 'VERSION', env: { CNI_COMMAND: 'VERSION' } },
   { name: 'ADD', env: { CNI_COMMAND: 'ADD', ...ATTACHMENT }, usesSocket: true },
-  { name: 'ADD without attachment', env: { CNI_COMMAND: 'ADD' } },
+  { name: 'ADD without attachment', env: { CNI_COMMAND: 'ADD' }, usesSocket: true },
   { name: 'a DEL that is spooled', env: { CNI_COMMAND: 'DEL', ...ATTACHMENT }, usesSocket: true, usesSpool: true },
-  { name: 'STATUS', env: { CNI_COMMAND: 'STATUS' } },
+  { name: 'STATUS', env: { CNI_COMMAND: 'STATUS' }, usesSocket: true },
   { name: 'no verb', env: {} },
 ];
 
@@ -161,6 +161,11 @@ describe.runIf(executable !== '')('the native plugin', () => {
     const segments = Array.from({ length: count }, (_, index) => elf.readUInt32LE(at + index * size));
     expect(segments).toContain(PT_LOAD);
     expect(segments).not.toContain(PT_INTERP);
+  });
+
+  test('calls the agent ahead where the TypeScript will look for it', () => {
+    const ahead = /DEFAULT_SOCKET: &str = "(.*)";/.exec(readRootFile('plugin/host/src/ahead.rs'))?.[1];
+    expect(readRootFile('plugin/host-paths.ts')).toContain(`'${ahead}'`);
   });
 
   test('has the version of the package', async () => {

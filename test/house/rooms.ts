@@ -9,7 +9,16 @@ interface Room {
 const pure = (rooms: readonly string[], packages: readonly string[] = []): Room => ({ rooms, packages, node: 'none' });
 
 const DOMAIN = ['pkg/errors', 'pkg/ip', 'pkg/pool', 'pkg/crd'];
-const DAEMON = [...DOMAIN, 'pkg/agentapi', 'pkg/config', 'pkg/log', 'pkg/metrics', 'pkg/kube', 'pkg/ledger'];
+const DAEMON = [
+  ...DOMAIN,
+  'pkg/agentapi',
+  'pkg/config',
+  'pkg/log',
+  'pkg/metrics',
+  'pkg/kube',
+  'pkg/ledger',
+  'pkg/adopt',
+];
 
 export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/errors': pure([]),
@@ -28,13 +37,18 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'pkg/kube': { rooms: [...DOMAIN, 'pkg/log'], packages: ['@kubernetes/client-node', 'yaml'], node: 'all' },
   'pkg/ledger': { rooms: [...DOMAIN, 'pkg/kube'], packages: [], node: 'all' },
+  'pkg/adopt': { rooms: [...DOMAIN, 'pkg/kube', 'pkg/ledger'], packages: [], node: 'all' },
   // It runs on bare QuickJS: only its Node adapter may know Node.
   plugin: { rooms: ['pkg/errors', 'pkg/cni', 'pkg/agentapi'], packages: [], node: /^plugin\/node-[a-z-]+\.ts$/ },
   agent: { rooms: DAEMON, packages: ['fastify', 'pino', 'yaml', 'koffi'], node: 'all' },
   controller: { rooms: DAEMON, packages: ['fastify', 'pino'], node: 'all' },
-  ctl: { rooms: [...DOMAIN, 'pkg/agentapi', 'pkg/kube', 'pkg/ledger'], packages: ['commander'], node: 'all' },
+  ctl: {
+    rooms: [...DOMAIN, 'pkg/agentapi', 'pkg/kube', 'pkg/ledger', 'pkg/adopt'],
+    packages: ['commander'],
+    node: 'all',
+  },
   'cmd/plugin': { rooms: ['plugin'], packages: [], node: 'all' },
-  'cmd/agent': { rooms: [...DAEMON, 'agent'], packages: ['commander'], node: 'all' },
+  'cmd/agent': { rooms: [...DAEMON, 'agent'], packages: ['commander', 'pino'], node: 'all' },
   'cmd/controller': { rooms: [...DAEMON, 'controller'], packages: ['commander'], node: 'all' },
   'cmd/ctl': { rooms: ['ctl'], packages: [], node: 'all' },
 };

@@ -128,28 +128,52 @@ describe('import', () => {
     });
   });
 
-  test('it refuses while pools or endpoints name addresses without a record, and says which', async () => {
+  const giveOut = async () => {
     const patch = JSON.stringify({ status: { allocatedIPs: '{"10.0.0.10":{"pod":"prod/old","podUid":"u"}}' } });
-    await kubectl(cluster.server, [
-      'patch',
-      'spiderippool',
-      'v4',
-      '--subresource=status',
-      '--type=merge',
-      `--patch=${patch}`,
-    ]);
-    const ips = [{ interface: 'eth0', ipv4: '10.0.0.12/24', ipv4Pool: 'v4' }];
-    const status = { ownerControllerType: 'Pod', ownerControllerName: 'old', current: { uid: 'u', node: 'n', ips } };
+    const how = ['--subresource=status', '--type=merge', `--patch=${patch}`];
+    await kubectl(cluster.server, ['patch', 'spiderippool', 'v4', ...how]);
+    const ips = [{ interface: 'net1', ipv4: '10.0.0.12/24', ipv4Pool: 'v4' }];
+    const status = { ownerControllerType: 'Pod', ownerControllerName: 'old', current: { uid: 'u2', node: 'n', ips } };
     expect((await spider.create('SpiderEndpoint', 'old', { status })).status).toBe(201);
+  };
+  const markerStatus = async () =>
+    (await callApi(cluster.server, { path: MARKER, token: cluster.server.adminToken })).status;
+
+  test('it refuses while Spiderpool may still give out addresses, and imports once it may not', async () => {
+    await giveOut();
+    await kubectl(cluster.server, ['create', 'serviceaccount', 'spiderpool-agent', '--namespace=default']);
+    const right = ['--verb=update', '--resource=spiderippools/status'];
+    await kubectl(cluster.server, ['create', 'clusterrole', 'spiderpool-agent', ...right]);
+    const bound = ['--clusterrole=spiderpool-agent', '--serviceaccount=default:spiderpool-agent'];
+    await kubectl(cluster.server, ['create', 'clusterrolebinding', 'spiderpool-agent', ...bound]);
+    const refused = await ctl('import');
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toContain('Not adopted. Spiderpool gave out 2 addresses without a record here.');
+    expect(refused.stdout).toContain('may still give out addresses: service account default/spiderpool-agent');
+    expect(await markerStatus()).toBe(404);
+    await kubectl(cluster.server, ['delete', 'clusterrolebinding', 'spiderpool-agent']);
+
+    const dry = await ctl('import', '--dry-run');
+    expect(dry.code).toBe(0);
+    expect(dry.stdout).toMatch(/^10\.0\.0\.10 +v4 +prod\/old +eth0/m);
+    expect(dry.stdout).toMatch(/^10\.0\.0\.12 +v4 +default\/old +net1 +n$/m);
+    expect(await markerStatus()).toBe(404);
+
+    const done = await ctl('import');
+    expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining('Records made for 2 addresses') as string });
+    expect(await markerStatus()).toBe(200);
+    expect((await ctl('who', '10.0.0.10')).stdout).toContain('prod/old');
+    expect((await ctl('import')).stdout).toMatch(/^Adopted at .* by ann@desk\.$/m);
+  });
+
+  test('a status that cannot be read stops it', async () => {
+    const how = ['--subresource=status', '--type=merge', `--patch={"status":{"allocatedIPs":"{"}}`];
+    await kubectl(cluster.server, ['patch', 'spiderippool', 'v4', ...how]);
     const { code, stdout } = await ctl('import');
-    expect(code).toBe(1);
-    expect(stdout).toContain('Not adopted');
-    expect(stdout).toMatch(/^10\.0\.0\.10 +pool v4 +prod\/old$/m);
-    expect(stdout).toMatch(/^10\.0\.0\.12 +endpoint default\/old +default\/old$/m);
-    const marker = await callApi(cluster.server, { path: MARKER, token: cluster.server.adminToken });
-    expect(marker.status).toBe(404);
-    await hold('10.0.0.10', 'old');
-    await hold('10.0.0.12', 'old');
-    expect((await ctl('import')).code).toBe(0);
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringContaining('unreadable: pool v4: status.allocatedIPs cannot be read'),
+    ]);
+    expect(await markerStatus()).toBe(404);
   });
 });

@@ -70,7 +70,9 @@ const EVERYWHERE: Record<Account, Rights> = {
     ...EVENTS,
   },
   ctl: {
-    'ipledger.io/iprecords': 'delete get list watch',
+    '/serviceaccounts': 'list',
+    'authorization.k8s.io/subjectaccessreviews': 'create',
+    'ipledger.io/iprecords': 'create delete get list watch',
     'spiderpool.spidernet.io/spiderendpoints': READ,
     'spiderpool.spidernet.io/spiderippools': READ,
     'spiderpool.spidernet.io/spiderreservedips': READ,

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import type { Agent } from '#agent/agent.ts';
 import type { ProbeSettings } from '#agent/allocate/address-probe.ts';
 import type { Call } from '#agent/call.ts';
+import type { NodeIndex } from '#agent/node-index.ts';
 import type { CatalogSnapshot, PoolCatalog } from '#agent/pool-catalog.ts';
 import type { Collector } from '#agent/release/collector.ts';
 import type { Releaser } from '#agent/release/releaser.ts';
@@ -55,6 +56,7 @@ export interface MemoryAgent extends AsyncDisposable {
   readonly releaser: Releaser;
   readonly collector: Collector;
   readonly ledger: Ledger;
+  readonly index: NodeIndex;
   readonly catalog: FixedCatalog;
   readonly spool: Spool;
   readonly spoolDirectory: string;
@@ -89,6 +91,7 @@ export async function startMemoryAgent(
   return {
     ...parts,
     ledger,
+    index,
     catalog,
     spool,
     spoolDirectory,

@@ -14,7 +14,7 @@ use plugin_host::spool::Spooled;
 use plugin_host::streams::{Input, error_document};
 use plugin_host::{PLUGIN, host};
 use rquickjs::function::Func;
-use rquickjs::{Ctx, Object, TypedArray};
+use rquickjs::{Ctx, Object, TypedArray, Value};
 
 const LONGEST_CASE: Duration = Duration::from_secs(35);
 
@@ -58,8 +58,7 @@ fn replay(case: Case) -> (i32, String) {
 fn install(ctx: &Ctx, case: Rc<Case>, outcome: Rc<Outcome>) -> rquickjs::Result<()> {
     let host = Object::new(ctx.clone())?;
     let env = case.clone();
-    let lookup =
-        move |name: String| env.env.get(name.as_bytes()).map(|value| String::from_utf8_lossy(value).into_owned());
+    let lookup = move |ctx, name: String| host::text_or_null(ctx, env.env.get(name.as_bytes()).cloned());
     host.set("env", Func::from(lookup))?;
     let clock = outcome.clone();
     host.set("nowMs", Func::from(move || clock.now_ms.get()))?;
@@ -70,14 +69,14 @@ fn install(ctx: &Ctx, case: Rc<Case>, outcome: Rc<Outcome>) -> rquickjs::Result<
     let asked = case.clone();
     let read_stdin = move |ctx, limit: f64, _timeout_ms: f64| host::describe_input(ctx, input_of(&asked.stdin, limit));
     host.set("readStdin", Func::from(read_stdin))?;
-    let exchange = move |ctx, _path: String, _request: TypedArray<u8>, limit: f64, _timeout_ms: f64| {
+    let exchange = move |ctx, _: String, _: TypedArray<u8>, limit: f64, _timeout_ms: f64, _length_of: Value| {
         host::describe_exchange(ctx, exchange_of(&case.answer, limit))
     };
     host.set("exchange", Func::from(exchange))?;
     let spool = |ctx, _: String, _: String, _: String, _: f64| host::describe_spooled(ctx, Spooled::Written);
     host.set("spool", Func::from(spool))?;
     let printed = outcome.clone();
-    let write_stdout = move |text: String| {
+    let write_stdout = move |text: String, _timeout_ms: f64| {
         printed.stdout.borrow_mut().push_str(&text);
         true
     };

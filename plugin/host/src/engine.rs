@@ -1,5 +1,6 @@
 use std::time::Instant;
 
+use rquickjs::allocator::RustAllocator;
 use rquickjs::context::intrinsic::{Json, MapSet, Promise, RegExp, TypedArrays};
 use rquickjs::{Context, Ctx, Error, Module, Result, Runtime};
 
@@ -17,7 +18,8 @@ pub struct Engine {
 
 impl Engine {
     pub fn new(memory_limit: usize, until: Instant) -> Result<Engine> {
-        let runtime = Runtime::new()?;
+        // Rust's allocator, which the executable chooses for both.
+        let runtime = Runtime::new_with_alloc(RustAllocator)?;
         runtime.set_memory_limit(memory_limit);
         runtime.set_max_stack_size(STACK_LIMIT);
         runtime.set_interrupt_handler(Some(Box::new(move || Instant::now() >= until)));

@@ -16,13 +16,22 @@ pub enum Exchange {
     Failed(String),
 }
 
-/// One connection: sends all of `request` and reads to the end of the stream. The writing side stays open meanwhile.
-pub fn exchange(path: &str, request: &[u8], limit: usize, until: Instant) -> Exchange {
-    let stream = match connect(path) {
+/// One connection, `line` if there is one already: sends all of `request` and reads the answer. `length_of` is asked once,
+/// with the first bytes that came, how long the whole answer is; when it cannot tell, the end of the stream is the end of
+/// the answer. The writing side stays open meanwhile.
+pub fn exchange(
+    path: &str,
+    line: Option<UnixStream>,
+    request: &[u8],
+    limit: usize,
+    until: Instant,
+    length_of: impl FnOnce(&[u8]) -> Option<usize>,
+) -> Exchange {
+    let stream = match line.map_or_else(|| connect(path), Ok) {
         Ok(stream) => stream,
         Err(error) => return not_connected(error),
     };
-    converse(stream, request, limit, until).unwrap_or_else(|error| Exchange::Failed(error.to_string()))
+    converse(stream, request, limit, until, length_of).unwrap_or_else(|error| Exchange::Failed(error.to_string()))
 }
 
 fn not_connected(error: Error) -> Exchange {
@@ -35,7 +44,7 @@ fn not_connected(error: Error) -> Exchange {
 }
 
 /// Not std's own connect: that one blocks while the listener's queue is full. Non-blocking, it fails with EAGAIN.
-fn connect(path: &str) -> Result<UnixStream> {
+pub fn connect(path: &str) -> Result<UnixStream> {
     // SAFETY: sockaddr_un is plain numbers, all of which may be zero.
     let mut address: libc::sockaddr_un = unsafe { zeroed() };
     if path.len() >= address.sun_path.len() || path.contains('\0') {
@@ -57,11 +66,19 @@ fn connect(path: &str) -> Result<UnixStream> {
     Ok(UnixStream::from(socket))
 }
 
-fn converse(mut stream: UnixStream, request: &[u8], limit: usize, until: Instant) -> Result<Exchange> {
+fn converse(
+    mut stream: UnixStream,
+    request: &[u8],
+    limit: usize,
+    until: Instant,
+    length_of: impl FnOnce(&[u8]) -> Option<usize>,
+) -> Result<Exchange> {
     let mut unsent = request;
     let mut answer = Vec::new();
-    let mut chunk = [0; 16 * 1024];
-    loop {
+    let mut chunk = [0; 4096];
+    let mut unasked = Some(length_of);
+    let mut whole = usize::MAX;
+    while answer.len() < whole {
         let events = libc::POLLIN | if unsent.is_empty() { 0 } else { libc::POLLOUT };
         let Some(ready) = wait_ready(stream.as_fd(), events, until)? else {
             return Ok(Exchange::Timeout);
@@ -85,6 +102,9 @@ fn converse(mut stream: UnixStream, request: &[u8], limit: usize, until: Instant
         }
         if answer.len() > limit {
             return Ok(Exchange::Oversized);
+        }
+        if let Some(length) = unasked.take().and_then(|length_of| length_of(&answer)) {
+            whole = length;
         }
     }
     Ok(if answer.is_empty() { Exchange::Dropped } else { Exchange::Answer(answer) })

@@ -1,8 +1,11 @@
+use std::cell::Cell;
+use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use rquickjs::function::Func;
-use rquickjs::{Ctx, IntoJs, Object, Result, TypedArray};
+use rquickjs::{Ctx, Function, IntoJs, Object, Result, TypedArray, Value};
 
+use crate::ahead::LineAhead;
 use crate::exchange::{Exchange, exchange};
 use crate::spool::{Spooled, spool};
 use crate::streams::{Input, print, read_text, standard};
@@ -10,8 +13,8 @@ use crate::streams::{Input, print, read_text, standard};
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
 /// The global `host`: all that the plugin can do to the world. plugin/host-io.ts has its types and plugin/plugin-io.ts its
-/// contract. Nothing waits beyond `until`, whatever it is asked.
-pub fn install(ctx: &Ctx, started: Instant, until: Instant) -> Result<()> {
+/// contract. Nothing waits beyond `until`, whatever it is asked. `line` is for the first exchange, if it can use it.
+pub fn install<'js>(ctx: &Ctx<'js>, started: Instant, until: Instant, line: Option<LineAhead>) -> Result<()> {
     let within = move |timeout_ms: f64| until.min(Instant::now() + to_duration(timeout_ms));
     let host = Object::new(ctx.clone())?;
     host.set("env", Func::from(env))?;
@@ -25,11 +28,15 @@ pub fn install(ctx: &Ctx, started: Instant, until: Instant) -> Result<()> {
             describe_input(ctx, read_text(&standard(0), limit as usize, within(timeout_ms)))
         }),
     )?;
+    let line = Cell::new(line);
     host.set(
         "exchange",
-        Func::from(move |ctx, path: String, request, limit: f64, timeout_ms| {
-            let request = bytes_of(&request);
-            describe_exchange(ctx, exchange(&path, &request, limit as usize, within(timeout_ms)))
+        Func::from(move |ctx: Ctx<'js>, path: String, request, limit: f64, timeout_ms, length_of: Function<'js>| {
+            let line = line.take().and_then(|line| line.into_stream_to(&path));
+            let (request, until) = (bytes_of(&request), within(timeout_ms));
+            let length_of = |bytes: &[u8]| ask_length(&ctx, &length_of, bytes);
+            let ended = exchange(&path, line, &request, limit as usize, until, length_of);
+            describe_exchange(ctx, ended)
         }),
     )?;
     host.set(
@@ -38,13 +45,34 @@ pub fn install(ctx: &Ctx, started: Instant, until: Instant) -> Result<()> {
             describe_spooled(ctx, spool(&directory, &name, &text, max_files as usize))
         }),
     )?;
-    host.set("writeStdout", Func::from(move |text: String| print(&text, until)))?;
+    host.set("writeStdout", Func::from(move |text: String, timeout_ms| print(&text, within(timeout_ms))))?;
     host.set("exit", Func::from(|code: i32| -> () { std::process::exit(code) }))?;
     ctx.globals().set("host", host)
 }
 
-fn env(name: String) -> Option<String> {
-    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+fn env(ctx: Ctx, name: String) -> Result<Value> {
+    text_or_null(ctx, std::env::var_os(name).map(OsString::into_encoded_bytes))
+}
+
+/// Undefined for nothing, null for what is not UTF-8.
+pub fn text_or_null(ctx: Ctx, bytes: Option<Vec<u8>>) -> Result<Value> {
+    match bytes.map(String::from_utf8) {
+        None => Ok(Value::new_undefined(ctx)),
+        Some(Err(_)) => Ok(Value::new_null(ctx)),
+        Some(Ok(text)) => text.into_js(&ctx),
+    }
+}
+
+/// A plugin that cannot say how long an answer is has it read to the end of the stream.
+fn ask_length<'js>(ctx: &Ctx<'js>, length_of: &Function<'js>, bytes: &[u8]) -> Option<usize> {
+    let bytes = TypedArray::new(ctx.clone(), bytes).ok()?;
+    match length_of.call::<_, Option<f64>>((bytes,)) {
+        Ok(length) => length.map(|length| length as usize),
+        Err(_) => {
+            ctx.catch();
+            None
+        }
+    }
 }
 
 pub fn encode_utf8(ctx: Ctx, text: String) -> Result<TypedArray<u8>> {

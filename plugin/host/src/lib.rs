@@ -1,5 +1,7 @@
 //! What carries the plugin: an engine that can reach nothing, and the host object that lets it do one CNI call.
 
+pub mod ahead;
+pub mod arena;
 pub mod engine;
 pub mod exchange;
 pub mod host;

@@ -5,10 +5,19 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::time::{Duration, Instant};
 
-use plugin_host::{PLUGIN, engine, host, streams};
+use plugin_host::arena::Arena;
+use plugin_host::{PLUGIN, ahead, engine, host, streams};
 
 /// Above every budget of the plugin: met only by code that has gone astray.
 const LONGEST_CALL: Duration = Duration::from_secs(35);
+
+/// What a usual call needs is below the second number, what fills the first one is a configuration of hundreds of kB.
+const ARENA_SIZE: usize = 1024 * 1024;
+const USUAL_SIZE: usize = 320 * 1024;
+
+// SAFETY: the program has one thread, and its signal handler allocates nothing.
+#[global_allocator]
+static ARENA: Arena<ARENA_SIZE> = unsafe { Arena::new() };
 
 const HELP: &str = concat!(
     "ipledger ",
@@ -35,10 +44,12 @@ extern "C" fn main(argc: c_int, argv: *const *const c_char) -> c_int {
             }
         }
     }
+    let line = ahead::LineAhead::open();
+    ARENA.populate(USUAL_SIZE);
     let engine = engine::Engine::new(engine::MEMORY_LIMIT, until);
     let ended = match &engine {
         // SAFETY: build.rs wrote the bytecode with this very engine.
-        Ok(engine) => unsafe { engine.run(PLUGIN, |ctx| host::install(ctx, started, until)) },
+        Ok(engine) => unsafe { engine.run(PLUGIN, |ctx| host::install(ctx, started, until, line)) },
         Err(error) => Err(error.to_string()),
     };
     streams::fail(&ended.err().unwrap_or_else(|| "the plugin ended without a result".into()))

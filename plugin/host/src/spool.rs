@@ -1,6 +1,6 @@
 use std::ffi::{CStr, CString};
 use std::fs::{DirBuilder, File, OpenOptions, read_dir, symlink_metadata};
-use std::io::{Error, ErrorKind, Result, Write};
+use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -16,7 +16,8 @@ pub enum Spooled {
     Failed(String),
 }
 
-/// Puts `text` into `directory` under `name`, whole or not at all, and durably. Never replaces a file.
+/// Puts `text` into `directory` under `name`, whole or not at all, and durably. A file that is there already is believed if
+/// it is ours and says the same; any other file is replaced.
 pub fn spool(directory: &str, name: &str, text: &str, max_files: usize) -> Spooled {
     let put = || {
         // Without trailing slashes, behind which a symbolic link would be followed.
@@ -71,41 +72,57 @@ fn make_one(path: &Path) -> Result<()> {
 fn put_file(directory: &File, path: &Path, name: &str, text: &str, max_files: usize) -> Result<Spooled> {
     let unfinished = CString::new(format!(".{name}.{}", std::process::id()))?;
     let name = CString::new(name)?;
-    match is_file(directory, &name) {
-        Some(true) => return touch(directory, &name).map(|()| Spooled::Exists),
-        Some(false) => return Err(Error::other(format!("{} is not a plain file", name.to_string_lossy()))),
-        None => {}
-    }
-    let files = read_dir(path)?.count();
-    if files >= max_files {
-        return Ok(Spooled::Full(files));
+    if let Some(found) = look_up(directory, &name) {
+        if found.st_mode & libc::S_IFMT != libc::S_IFREG {
+            return Err(Error::other(format!("{} is not a plain file", name.to_string_lossy())));
+        }
+        if says(directory, &name, text) {
+            return touch(directory, &name).map(|()| Spooled::Exists);
+        }
+    } else {
+        let files = read_dir(path)?.count();
+        if files >= max_files {
+            return Ok(Spooled::Full(files));
+        }
     }
     // Of an earlier process with our number that was stopped half-way.
     remove(directory, &unfinished);
     let written = create(directory, &unfinished).and_then(|mut file| {
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
-        link(directory, &unfinished, &name)
+        rename(directory, &unfinished, &name)
     });
-    remove(directory, &unfinished);
-    match written {
-        Ok(()) => Ok(Spooled::Written),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => touch(directory, &name).map(|()| Spooled::Exists),
-        Err(error) => Err(error),
+    if written.is_err() {
+        remove(directory, &unfinished);
     }
+    written.map(|()| Spooled::Written)
 }
 
 // Below, names are looked up in the opened directory: the one that was checked, whatever its path leads to by now.
 
 /// None where there is nothing of that name.
-fn is_file(directory: &File, name: &CStr) -> Option<bool> {
+fn look_up(directory: &File, name: &CStr) -> Option<libc::stat> {
     let mut found = MaybeUninit::<libc::stat>::zeroed();
     let (fd, flags) = (directory.as_raw_fd(), libc::AT_SYMLINK_NOFOLLOW);
     // SAFETY: an open descriptor, a C string and room for the answer, all alive until after the call.
     check(unsafe { libc::fstatat(fd, name.as_ptr(), found.as_mut_ptr(), flags) }).ok()?;
     // SAFETY: zeroed, which is a valid stat, and filled by the call.
-    let found = unsafe { found.assume_init() };
-    Some(found.st_mode & libc::S_IFMT == libc::S_IFREG)
+    Some(unsafe { found.assume_init() })
+}
+
+/// Whether it is a file of ours, as we would write it, with exactly this content. What cannot be read says nothing.
+fn says(directory: &File, name: &CStr, text: &str) -> bool {
+    let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let Ok(file) = open(directory, name, flags) else { return false };
+    let Ok(metadata) = file.metadata() else { return false };
+    // SAFETY: asks for a number and cannot fail.
+    let is_ours = metadata.uid() == unsafe { libc::geteuid() } && metadata.mode() & WRITABLE_BY_OTHERS == 0;
+    let mut found = Vec::new();
+    is_ours
+        && metadata.is_file()
+        && metadata.len() == text.len() as u64
+        && file.take(text.len() as u64).read_to_end(&mut found).is_ok()
+        && found == text.as_bytes()
 }
 
 /// The agent tells by its time whether a call was spooled again since it looked.
@@ -116,17 +133,21 @@ fn touch(directory: &File, name: &CStr) -> Result<()> {
 }
 
 fn create(directory: &File, name: &CStr) -> Result<File> {
-    let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
+    open(directory, name, libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL)
+}
+
+fn open(directory: &File, name: &CStr, flags: libc::c_int) -> Result<File> {
+    let flags = flags | libc::O_CLOEXEC;
     // SAFETY: an open descriptor and a C string, both alive until after the call; O_CREAT has its mode.
     let file = check(unsafe { libc::openat(directory.as_raw_fd(), name.as_ptr(), flags, 0o600) })?;
     // SAFETY: just opened and owned by nobody else.
     Ok(unsafe { File::from_raw_fd(file) })
 }
 
-fn link(directory: &File, from: &CStr, to: &CStr) -> Result<()> {
+fn rename(directory: &File, from: &CStr, to: &CStr) -> Result<()> {
     let fd = directory.as_raw_fd();
     // SAFETY: an open descriptor and two C strings, all alive until after the call.
-    check(unsafe { libc::linkat(fd, from.as_ptr(), fd, to.as_ptr(), 0) }).map(drop)
+    check(unsafe { libc::renameat(fd, from.as_ptr(), fd, to.as_ptr()) }).map(drop)
 }
 
 fn remove(directory: &File, name: &CStr) {

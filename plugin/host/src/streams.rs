@@ -41,7 +41,7 @@ pub fn standard(fd: RawFd) -> ManuallyDrop<File> {
 /// Everything up to the end of the stream.
 pub fn read_text(mut stream: &File, limit: usize, until: Instant) -> Input {
     let mut bytes = Vec::new();
-    let mut chunk = [0; 16 * 1024];
+    let mut chunk = [0; 4096];
     loop {
         match wait_ready(stream.as_fd(), libc::POLLIN, until) {
             Ok(Some(_)) => {}

@@ -6,10 +6,15 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use plugin_host::exchange::{Exchange, exchange};
+use plugin_host::exchange::{self, Exchange};
 use support::{TemporaryDirectory, soon, within};
 
 const LIMIT: usize = 1000;
+
+/// To the end of the stream.
+fn exchange(path: &str, request: &[u8], limit: usize, until: Instant) -> Exchange {
+    exchange::exchange(path, None, request, limit, until, |_| None)
+}
 
 /// How an exchange with an agent that does this with its one connection ends.
 fn exchange_with(
@@ -41,6 +46,40 @@ fn an_answer_is_read_to_its_end() {
         }
     });
     assert_eq!(ended, Exchange::Answer(b"an answer".to_vec()));
+}
+
+#[test]
+fn an_answer_that_says_its_length_is_not_waited_for_beyond_it() {
+    let directory = TemporaryDirectory::new("length");
+    let socket = directory.join("agent.sock");
+    let listener = UnixListener::bind(&socket).unwrap();
+    let serving = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        for part in ["9:answer", "ing"] {
+            stream.write_all(part.as_bytes()).unwrap();
+            thread::sleep(Duration::from_millis(50));
+        }
+        // Held open until the other side hangs up.
+        stream.read(&mut [0]).unwrap()
+    });
+    let ended = exchange::exchange(&socket, None, b"", LIMIT, soon(), |first| {
+        assert!(first.starts_with(b"9:"));
+        Some(11)
+    });
+    assert_eq!(ended, Exchange::Answer(b"9:answering".to_vec()));
+    assert_eq!(serving.join().unwrap(), 0);
+}
+
+#[test]
+fn a_line_that_is_there_already_is_used() {
+    let (ours, mut theirs) = UnixStream::pair().unwrap();
+    let serving = thread::spawn(move || {
+        read_exactly(&mut theirs, 8);
+        theirs.write_all(b"answer").unwrap();
+    });
+    let ended = exchange::exchange("/nowhere", Some(ours), b"question", LIMIT, soon(), |_| None);
+    serving.join().unwrap();
+    assert_eq!(ended, Exchange::Answer(b"answer".to_vec()));
 }
 
 #[test]

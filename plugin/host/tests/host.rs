@@ -67,7 +67,7 @@ fn nothing_waits_beyond_the_deadline() {
     let socket = directory.join("agent.sock");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     for wait in
-        ["host.sleep(1e9)", "host.sleep(Infinity)", &format!("host.exchange('{socket}', new Uint8Array(1), 10, 1e300)")]
+        ["host.sleep(1e9)", "host.sleep(Infinity)", &format!("host.exchange('{socket}', new Uint8Array(1), 10, 1e300, () => null)")]
     {
         let started = Instant::now();
         run_until(wait, MEMORY_LIMIT, within(200)).1.ok();
@@ -80,7 +80,7 @@ fn outcomes_have_the_shape_of_the_port() {
     let directory = TemporaryDirectory::new("shape");
     let (missing, spool) = (directory.join("none.sock"), directory.join("spool"));
     assert_eq!(
-        run(&format!("say(JSON.stringify(host.exchange('{missing}', new Uint8Array(1), 10, 100)))")),
+        run(&format!("say(JSON.stringify(host.exchange('{missing}', new Uint8Array(1), 10, 100, () => null)))")),
         r#"{"kind":"absent","why":"missing"}"#
     );
     let call = format!("say(JSON.stringify(host.spool('{spool}', 'a', 'text', 1)))");

@@ -1,8 +1,9 @@
 mod support;
 
-use std::fs::{DirBuilder, Permissions, create_dir, metadata, read_dir, read_to_string, set_permissions, write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown, symlink};
+use std::fs::{DirBuilder, File, Permissions, create_dir, metadata, read_dir, read_to_string, set_permissions, write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, chown, symlink};
 use std::thread;
+use std::time::{Duration, SystemTime};
 
 use plugin_host::spool::{Spooled, spool};
 use support::TemporaryDirectory;
@@ -34,13 +35,41 @@ fn a_file_appears_whole_and_private_in_directories_made_for_it() {
 }
 
 #[test]
-fn a_file_that_exists_is_left_alone_even_in_a_full_directory() {
+fn the_same_call_again_renews_the_time_of_its_file_even_in_a_full_directory() {
     let root = TemporaryDirectory::new("exists");
-    assert_eq!(spool(&root.join("spool"), "a", "first", MANY), Spooled::Written);
-    assert_eq!(spool(&root.join("spool"), "a", "second", MANY), Spooled::Exists);
-    assert_eq!(spool(&root.join("spool"), "a", "third", 1), Spooled::Exists);
-    assert_eq!(read_to_string(root.join("spool/a")).unwrap(), "first");
+    assert_eq!(spool(&root.join("spool"), "a", "same", MANY), Spooled::Written);
+    let early = SystemTime::UNIX_EPOCH + Duration::from_secs(1000);
+    File::open(root.join("spool/a")).unwrap().set_modified(early).unwrap();
+    let before = metadata(root.join("spool/a")).unwrap();
+    assert_eq!(spool(&root.join("spool"), "a", "same", 1), Spooled::Exists);
+    let after = metadata(root.join("spool/a")).unwrap();
+    assert_eq!(before.ino(), after.ino());
+    assert!(after.modified().unwrap() > early);
     assert_eq!(names_in(&root.join("spool")), ["a"]);
+}
+
+#[test]
+fn a_file_that_is_empty_torn_foreign_or_open_to_others_is_replaced() {
+    let root = TemporaryDirectory::new("unsound");
+    let (directory, file) = (root.join("spool"), root.join("spool/a"));
+    let assert_replaced = |what: &str| {
+        assert_eq!(spool(&directory, "a", "text", 1), Spooled::Written, "{what}");
+        assert_eq!((read_to_string(&file).unwrap().as_str(), mode_of(&file)), ("text", 0o600), "{what}");
+        assert_eq!(names_in(&directory), ["a"], "{what}");
+        assert_eq!(spool(&directory, "a", "text", 1), Spooled::Exists, "{what}");
+    };
+    spool(&directory, "a", "text", MANY);
+    for content in ["", "tex", "text and more", "tixt"] {
+        write(&file, content).unwrap();
+        assert_replaced(content);
+    }
+    set_permissions(&file, Permissions::from_mode(0o622)).unwrap();
+    assert_replaced("open to others");
+    // Only root can give a file away.
+    if chown(&file, Some(12345), None).is_ok() {
+        assert_replaced("foreign");
+        assert_eq!(metadata(&file).unwrap().uid(), 0);
+    }
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub fn run_until(source: &str, memory_limit: usize, until: Instant) -> (Vec<Stri
         engine.run(bytecode, |ctx| {
             let said = said.clone();
             ctx.globals().set("say", Func::from(move |text: String| said.borrow_mut().push(text)))?;
-            host::install(ctx, Instant::now(), until)
+            host::install(ctx, Instant::now(), until, None)
         })
     };
     drop(engine);

@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest';
+import type { AddArgs } from '#pkg/agentapi/wire.ts';
+import type { Controller } from '#pkg/pool/request.ts';
+import { PodHolders, type PodHoldersOptions, type PodHoldersPorts } from './pod-holders.ts';
+import type { PodFacts } from './pods.ts';
+
+const POD: PodFacts = {
+  namespace: 'prod',
+  name: 'web-0',
+  uid: 'u1',
+  resourceVersion: '7',
+  node: 'worker-1',
+  labels: { app: 'web' },
+  annotations: {},
+  controller: null,
+  isAlive: true,
+  podIPs: [],
+};
+const OPTIONS: PodHoldersOptions = {
+  node: 'worker-1',
+  agentNamespace: 'ipledger',
+  enableStatefulSet: true,
+  enableKubevirtStaticIP: true,
+  multusClusterNetwork: null,
+};
+const ARGS: AddArgs = {
+  containerID: 'c1',
+  ifName: 'eth0',
+  netNamespace: '/proc/self/ns/net',
+  podNamespace: 'prod',
+  podName: 'web-0',
+  podUID: 'u1',
+};
+const NAMESPACE = { labels: { team: 'a' }, annotations: { 'ipam.spidernet.io/default-ipv4-ippool': '["a"]' } };
+
+interface Wish {
+  readonly pod?: Partial<PodFacts> | null;
+  readonly controller?: Omit<Controller, 'namespace' | 'uid'> | null;
+  readonly options?: Partial<PodHoldersOptions>;
+  readonly args?: Partial<AddArgs>;
+  readonly ports?: Partial<PodHoldersPorts>;
+}
+
+function resolve({ pod = {}, controller = null, options = {}, args = {}, ports = {} }: Wish) {
+  const top = controller === null ? null : { namespace: 'prod', uid: 'o1', ...controller };
+  const holders = new PodHolders(
+    {
+      pods: { find: async () => (pod === null ? null : { ...POD, ...pod }) },
+      namespaces: { find: async () => NAMESPACE },
+      nodeLabels: { current: () => ({ zone: 'x' }) },
+      controllers: { find: async () => top },
+      ...ports,
+    },
+    { ...OPTIONS, ...options },
+  );
+  return holders.resolve({ ...ARGS, ...args });
+}
+
+const WEB = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' };
+const VMI = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm-1' };
+
+test('a pod becomes a holder and a request, with all that the rules may ask for', async () => {
+  const annotations = {
+    'ipam.spidernet.io/routes': '[{"dst":"10.9.0.0/16","gw":"10.0.0.1","x":1}]',
+    'k8s.v1.cni.cncf.io/networks': 'infra/a,b',
+  };
+  const args = { ifName: 'net2', network: 'lan', defaultIPv4IPPool: ['p'], cleanGateway: true };
+  const facts = await resolve({ pod: { annotations }, controller: WEB, args });
+  expect(facts).toEqual({
+    holder: {
+      kind: 'Pod',
+      namespace: 'prod',
+      name: 'web-0',
+      uid: 'u1',
+      interface: 'net2',
+      network: 'lan',
+      containerID: 'c1',
+      netns: '/proc/self/ns/net',
+      node: 'worker-1',
+      owner: WEB,
+    },
+    request: {
+      interface: 'net2',
+      node: { name: 'worker-1', labels: { zone: 'x' } },
+      namespace: { name: 'prod', ...NAMESPACE },
+      pod: { labels: { app: 'web' }, annotations },
+      controller: { ...WEB, namespace: 'prod', uid: 'o1' },
+      multusName: 'prod/b',
+      interfaceIndex: 2,
+      multusUnknownBecause: null,
+      cniConfig: { ipv4: ['p'], ipv6: [], cleanGateway: true },
+    },
+    isSticky: true,
+    isMigrationTarget: false,
+    routes: [{ dst: '10.9.0.0/16', gw: '10.0.0.1' }],
+    warnings: ['annotation ipam.spidernet.io/routes: [0] has unknown keys that are ignored: "x"'],
+  });
+});
+
+test('a bare pod has no owner; a network namespace that cannot be seen is not evidence', async () => {
+  const { holder, isSticky } = await resolve({ args: { netNamespace: '/run/netns/not-there' } });
+  expect(holder).not.toHaveProperty('owner');
+  expect(holder).not.toHaveProperty('netns');
+  expect(holder).not.toHaveProperty('network');
+  expect(isSticky).toBe(false);
+});
+
+describe('sticky', () => {
+  test.each<{ name: string; wish: Wish; sticky: boolean }>([
+    { name: 'a StatefulSet pod', wish: { controller: WEB }, sticky: true },
+    {
+      name: 'not where it is switched off',
+      wish: { controller: WEB, options: { enableStatefulSet: false } },
+      sticky: false,
+    },
+    { name: 'not under another name', wish: { controller: { ...WEB, name: 'db' } }, sticky: false },
+    { name: 'not without an ordinal', wish: { controller: WEB, pod: { name: 'web-x' } }, sticky: false },
+    {
+      name: 'not of another group',
+      wish: { controller: { ...WEB, apiVersion: 'apps.kruise.io/v1beta1' } },
+      sticky: false,
+    },
+    { name: 'not a Deployment', wish: { controller: { ...WEB, kind: 'Deployment' } }, sticky: false },
+    { name: 'a virtual machine', wish: { controller: VMI }, sticky: true },
+    {
+      name: 'not where it is switched off',
+      wish: { controller: VMI, options: { enableKubevirtStaticIP: false } },
+      sticky: false,
+    },
+  ])('$name', async ({ wish, sticky }) => {
+    expect((await resolve(wish)).isSticky).toBe(sticky);
+  });
+});
+
+describe('a virtual machine', () => {
+  const annotations = { 'kubevirt.io/migrationJobName': 'migration-1' };
+
+  test('holds under its own name, with the UID of the pod', async () => {
+    const { holder, isMigrationTarget } = await resolve({ controller: VMI });
+    expect(holder).toMatchObject({ kind: 'VirtualMachineInstance', name: 'vm-1', uid: 'u1', owner: VMI });
+    expect(isMigrationTarget).toBe(false);
+  });
+
+  test('is a pod like any other where static addresses for it are off', async () => {
+    const { holder, isMigrationTarget } = await resolve({
+      controller: VMI,
+      pod: { annotations },
+      options: { enableKubevirtStaticIP: false },
+    });
+    expect(holder).toMatchObject({ kind: 'Pod', name: 'web-0' });
+    expect(isMigrationTarget).toBe(false);
+  });
+
+  test('moves into the pod that names a migration', async () => {
+    expect((await resolve({ controller: VMI, pod: { annotations } })).isMigrationTarget).toBe(true);
+    expect((await resolve({ pod: { annotations } })).isMigrationTarget).toBe(false);
+  });
+});
+
+test('a Multus annotation that nobody can read is a warning, and the reason for whom it concerns', async () => {
+  const annotations = { 'k8s.v1.cni.cncf.io/networks': '[' };
+  const { request, warnings } = await resolve({ pod: { annotations }, args: { ifName: 'net1' } });
+  expect(request).toMatchObject({ multusName: null, interfaceIndex: null });
+  expect(warnings).toEqual([expect.stringMatching(/^annotation k8s.v1.cni.cncf.io\/networks: bad JSON/)]);
+  expect(request.multusUnknownBecause).toBe(warnings[0]);
+});
+
+test.each<{ name: string; wish: Wish; message: string }>([
+  {
+    name: 'no pod name',
+    wish: { args: { podName: '' } },
+    message: 'the call names no pod (K8S_POD_NAMESPACE and K8S_POD_NAME in CNI_ARGS); this agent serves pods only',
+  },
+  {
+    name: 'no pod namespace',
+    wish: { args: { podNamespace: '' } },
+    message: 'the call names no pod (K8S_POD_NAMESPACE and K8S_POD_NAME in CNI_ARGS); this agent serves pods only',
+  },
+  { name: 'no such pod', wish: { pod: null }, message: 'pod prod/web-0 with UID u1 does not exist, or not any more' },
+  {
+    name: 'no such pod, without a UID',
+    wish: { pod: null, args: { podUID: '' } },
+    message: 'pod prod/web-0 does not exist, or not any more',
+  },
+  {
+    name: 'another UID',
+    wish: { pod: { uid: 'u2' } },
+    message: 'pod prod/web-0 with UID u1 was replaced by another with UID u2',
+  },
+  {
+    name: 'a dead pod',
+    wish: { pod: { isAlive: false, endedBecause: 'it was evicted' } },
+    message: 'pod prod/web-0 with UID u1 is dead: it was evicted',
+  },
+  {
+    name: 'a namespace that is gone',
+    wish: { ports: { namespaces: { find: async () => null } } },
+    message: 'namespace prod of pod web-0 does not exist any more',
+  },
+  {
+    name: 'routes that nobody can read',
+    wish: { pod: { annotations: { 'ipam.spidernet.io/routes': '{}' } } },
+    message: 'annotation ipam.spidernet.io/routes: the value must be a list, is an object',
+  },
+])('refused: $name', async ({ wish, message }) => {
+  await expect(resolve(wish)).rejects.toMatchObject({ reason: 'bad-input', message });
+});

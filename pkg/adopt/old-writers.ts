@@ -1,0 +1,37 @@
+import { toApiError } from '#pkg/kube/api-error.ts';
+import type { KubeClient } from '#pkg/kube/client.ts';
+import { isMap } from '#pkg/kube/kube-object.ts';
+import type { Resource } from '#pkg/kube/resource.ts';
+
+const ACCOUNTS: Resource = { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount' };
+const REVIEWS: Resource = {
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  plural: 'subjectaccessreviews',
+  kind: 'SubjectAccessReview',
+};
+/** As Spiderpool's chart calls them. */
+const NAMES = ['spiderpool-agent', 'spiderpool-controller'];
+const STATUS = { group: 'spiderpool.spidernet.io', resource: 'spiderippools', subresource: 'status', verb: 'update' };
+const NOT_SERVED = 'the API server does not say who may do what';
+
+/** Who of Spiderpool may still write the status of pools, that is give out addresses: `namespace/name` of accounts. */
+export async function findOldWriters(client: KubeClient): Promise<string[]> {
+  const writers: string[] = [];
+  for (const name of NAMES) {
+    const listed = await client.list(ACCOUNTS, { fieldSelector: `metadata.name=${name}` }, { form: 'metadata' });
+    if (!listed.ok) throw toApiError(`list service accounts ${name}`, listed, NOT_SERVED);
+    for (const { metadata } of listed.object.items) {
+      const namespace = metadata.namespace ?? '';
+      if (await mayWrite(client, `system:serviceaccount:${namespace}:${name}`)) writers.push(`${namespace}/${name}`);
+    }
+  }
+  return writers;
+}
+
+async function mayWrite(client: KubeClient, user: string): Promise<boolean> {
+  const outcome = await client.review(REVIEWS, { spec: { user, resourceAttributes: STATUS } });
+  if (!outcome.ok) throw toApiError(`ask what ${user} may do`, outcome, NOT_SERVED);
+  const status = outcome.object['status'];
+  return isMap(status) && status['allowed'] === true;
+}

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { parseAddress } from '#pkg/ip/address.ts';
+import { buildPool } from '#test/support/build-pool.ts';
+import type { LegacyClaim } from './legacy-claims.ts';
+import { type AdoptionWorld, planAdoption } from './plan-adoption.ts';
+
+const POOL = buildPool({ name: 'v4', subnet: '10.0.0.0/24', ips: ['10.0.0.10-10.0.0.20'], gateway: '10.0.0.1' });
+const inPool = (more: Partial<LegacyClaim> = {}): LegacyClaim => ({
+  by: 'pool',
+  address: parseAddress('10.0.0.10'),
+  pool: 'v4',
+  namespace: 'prod',
+  name: 'web-0',
+  uid: 'u-1',
+  ...more,
+});
+const inEndpoint = (more: Partial<LegacyClaim> = {}): LegacyClaim => ({
+  ...inPool(),
+  by: 'endpoint',
+  interface: 'net1',
+  node: 'n-1',
+  gateway: '10.0.0.9',
+  ownerKind: 'StatefulSet',
+  ownerName: 'web',
+  ...more,
+});
+const plan = (claims: LegacyClaim[], more: Partial<AdoptionWorld> = {}) =>
+  planAdoption({ claims, pools: new Map([['v4', POOL]]), records: new Set(), pods: new Map(), ...more });
+
+test('an address of the pool gets the record of its pod, with what the endpoint knows', () => {
+  expect(plan([inPool(), inEndpoint()])).toEqual({
+    create: [
+      {
+        address: '10.0.0.10',
+        prefix: 24,
+        gateway: '10.0.0.9',
+        domain: 'default',
+        pool: { kind: 'SpiderIPPool', name: 'v4', uid: POOL.uid },
+        state: 'Allocated',
+        holder: {
+          kind: 'Pod',
+          namespace: 'prod',
+          name: 'web-0',
+          uid: 'u-1',
+          interface: 'net1',
+          attach: 1,
+          node: 'n-1',
+          owner: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' },
+        },
+      },
+    ],
+    collisions: [],
+  });
+});
+
+test('without an endpoint the first NIC is meant, and the pool says the gateway', () => {
+  const [spec] = plan([inPool()]).create;
+  expect(spec).toMatchObject({ gateway: '10.0.0.1', holder: { interface: 'eth0', node: '' } });
+});
+
+test('an endpoint whose pool record was lost still holds its address', () => {
+  expect(plan([inEndpoint()]).create).toMatchObject([{ address: '10.0.0.10', holder: { name: 'web-0', uid: 'u-1' } }]);
+});
+
+test('a living pod says best who owns it: a third-party StatefulSet is not ours', () => {
+  const owner = { apiVersion: 'apps.kruise.io/v1', kind: 'StatefulSet', name: 'web' };
+  const pods = new Map([['prod/web-0', { uid: 'u-1', owner }]]);
+  expect(plan([inPool(), inEndpoint()], { pods }).create).toMatchObject([{ holder: { owner } }]);
+});
+
+test("a virtual machine's address is the machine's", () => {
+  const [spec] = plan([inPool({ name: 'vm' }), inEndpoint({ name: 'vm', ownerKind: 'VirtualMachineInstance' })]).create;
+  expect(spec?.holder).toMatchObject({ kind: 'VirtualMachineInstance', name: 'vm' });
+});
+
+test('what has its record is left alone, so that a second plan is empty', () => {
+  expect(plan([inPool(), inEndpoint()], { records: new Set(['10.0.0.10']) })).toEqual({ create: [], collisions: [] });
+});
+
+test('two holders of one address are told, the pool decides, nobody is renumbered', () => {
+  const { create, collisions } = plan([inEndpoint({ name: 'db-0' }), inPool()]);
+  expect(collisions).toEqual(['10.0.0.10 is claimed by prod/db-0 and prod/web-0']);
+  expect(create).toMatchObject([{ holder: { name: 'web-0', node: '' } }]);
+});
+
+test('the same number in two domains is two addresses', () => {
+  const blue = buildPool({ name: 'blue', subnet: '10.0.0.0/24', ips: ['10.0.0.10'], domain: 'blue' });
+  const pools = new Map([
+    ['v4', POOL],
+    ['blue', blue],
+  ]);
+  const { create, collisions } = plan([inPool(), inPool({ pool: 'blue', name: 'db-0' })], { pools });
+  expect(create.map(({ domain }) => domain)).toEqual(['default', 'blue']);
+  expect(collisions).toEqual([]);
+});
+
+test('a pool that is gone still gives its address a record', () => {
+  expect(plan([inPool({ pool: 'gone' })]).create).toMatchObject([{ prefix: 32, pool: { name: 'gone', uid: '' } }]);
+});

@@ -1,0 +1,103 @@
+import type { Holder, RecordSpec } from '#pkg/crd/ip-record.ts';
+import { DEFAULT_DOMAIN, recordName } from '#pkg/crd/record-name.ts';
+import { addressBits, formatAddress, tryParseAddress } from '#pkg/ip/address.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import type { LegacyClaim } from './legacy-claims.ts';
+
+/** The owner that controls a pod, as its own metadata says. */
+export interface PodOwner {
+  readonly uid: string;
+  readonly owner: NonNullable<Holder['owner']> | null;
+}
+
+export interface AdoptionWorld {
+  readonly claims: readonly LegacyClaim[];
+  readonly pools: ReadonlyMap<string, Pool>;
+  /** Names of all records. */
+  readonly records: ReadonlySet<string>;
+  /** By `namespace/name`. */
+  readonly pods: ReadonlyMap<string, PodOwner>;
+}
+
+export interface AdoptionPlan {
+  readonly create: readonly RecordSpec[];
+  /** Addresses that more than one holder claims, each said in one line. Nobody is renumbered. */
+  readonly collisions: readonly string[];
+}
+
+const MACHINE = 'VirtualMachineInstance';
+/** An endpoint tells the kind of the owner and not its group; these are the ones it can only be. */
+const BUILT_IN: Readonly<Record<string, string>> = {
+  Deployment: 'apps/v1',
+  ReplicaSet: 'apps/v1',
+  DaemonSet: 'apps/v1',
+  StatefulSet: 'apps/v1',
+  Job: 'batch/v1',
+  CronJob: 'batch/v1',
+  [MACHINE]: 'kubevirt.io/v1',
+};
+
+/** The records that are missing for what Spiderpool gave out. Pure, and the same again until they are made. */
+export function planAdoption(world: AdoptionWorld): AdoptionPlan {
+  const byRecord = Map.groupBy(world.claims, (claim) => recordName(claim.address, domainOf(claim, world)));
+  const create: RecordSpec[] = [];
+  const collisions: string[] = [];
+  for (const [name, claims] of byRecord) {
+    const holders = new Set(claims.map(({ namespace, name: pod }) => `${namespace}/${pod}`));
+    if (holders.size > 1) collisions.push(`${name} is claimed by ${[...holders].sort().join(' and ')}`);
+    if (!world.records.has(name)) create.push(toSpec(claims, world));
+  }
+  return { create, collisions: collisions.sort() };
+}
+
+/** The pool's status decides who has it, and the endpoint of that holder knows the rest. */
+function toSpec(claims: readonly LegacyClaim[], world: AdoptionWorld): RecordSpec {
+  const claim = claims.find(({ by }) => by === 'pool') ?? (claims[0] as LegacyClaim);
+  const detail = claims.find(
+    (it) => it.by === 'endpoint' && it.namespace === claim.namespace && it.name === claim.name,
+  );
+  const pool = world.pools.get(claim.pool);
+  const gateway = gatewayOf(claim, detail, pool);
+  return {
+    address: formatAddress(claim.address),
+    prefix: pool?.subnet.prefix ?? addressBits(claim.address.family),
+    ...(gateway === null ? {} : { gateway }),
+    domain: domainOf(claim, world),
+    pool: { kind: 'SpiderIPPool', name: claim.pool === '' ? 'unknown' : claim.pool, uid: pool?.uid ?? '' },
+    state: 'Allocated',
+    holder: toHolder(claim, detail, world),
+    ...(pool === undefined || pool.routes.length === 0 ? {} : { routes: pool.routes }),
+  };
+}
+
+function toHolder(claim: LegacyClaim, detail: LegacyClaim | undefined, world: AdoptionWorld): Holder {
+  const pod = world.pods.get(`${claim.namespace}/${claim.name}`);
+  const owner = pod === undefined ? ownerOf(detail) : pod.owner;
+  const uid = claim.uid === '' ? (detail?.uid ?? '') : claim.uid;
+  return {
+    kind: detail?.ownerKind === MACHINE ? MACHINE : 'Pod',
+    namespace: claim.namespace,
+    name: claim.name,
+    ...(uid === '' ? {} : { uid }),
+    interface: detail?.interface ?? 'eth0',
+    attach: 1,
+    node: detail?.node ?? '',
+    ...(owner === null ? {} : { owner }),
+  };
+}
+
+function ownerOf(detail: LegacyClaim | undefined): PodOwner['owner'] {
+  const { ownerKind: kind = '', ownerName: name = '' } = detail ?? {};
+  const apiVersion = BUILT_IN[kind];
+  return apiVersion === undefined || name === '' ? null : { apiVersion, kind, name };
+}
+
+function gatewayOf({ address }: LegacyClaim, detail: LegacyClaim | undefined, pool: Pool | undefined): string | null {
+  const told = tryParseAddress(detail?.gateway ?? '');
+  if (told?.family === address.family) return formatAddress(told);
+  return pool === undefined || pool.gateway === null ? null : formatAddress(pool.gateway);
+}
+
+function domainOf({ pool }: LegacyClaim, { pools }: AdoptionWorld): string {
+  return pools.get(pool)?.domain ?? DEFAULT_DOMAIN;
+}

@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'vitest';
+import { PoolView } from '#agent/allocate/pool-view.ts';
+import { decodePool } from '#pkg/crd/decode-pool.ts';
+import { formatAddress } from '#pkg/ip/address.ts';
+import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import { parseRange } from '#pkg/ip/range.ts';
+import { findCandidates } from '#pkg/pool/candidates.ts';
+import { sortOut } from '#pkg/pool/objections.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import { buildRequest, type RequestOverrides } from '#test/support/build-pool.ts';
+
+/** Spiderpool's page on allocation, rule by rule, from what an operator writes to the pools in the order they are tried. */
+
+interface Written {
+  readonly spec?: object;
+  readonly metadata?: object;
+}
+
+function pool(name: string, { spec, metadata }: Written = {}): Pool {
+  return decodePool({
+    apiVersion: 'spiderpool.spidernet.io/v2beta1',
+    kind: 'SpiderIPPool',
+    metadata: { name, ...metadata },
+    spec: { subnet: '10.0.0.0/24', ips: ['10.0.0.10-10.0.0.14'], default: true, ...spec },
+  });
+}
+
+interface Asked {
+  readonly request?: RequestOverrides;
+  readonly reserved?: readonly string[];
+}
+
+const reservedOf = (ranges: readonly string[] = []) => IntervalSet.of(ranges.map(parseRange));
+
+function tried(pools: readonly Pool[], { request, reserved }: Asked = {}): string[] {
+  const asked = buildRequest(request);
+  const options = { enableIPv4: true, enableIPv6: true, enableSubnets: true };
+  const candidates = findCandidates(asked, pools, options);
+  if (candidates.kind === 'subnets') return [`subnet ${candidates.subnets.v4}`];
+  const facts = { family: 4, reserved: reservedOf(reserved), agentNamespace: 'kube-system' } as const;
+  return sortOut(candidates.v4, asked, facts).eligible.map((candidate) => candidate.pool.name);
+}
+
+const labels = (matchLabels: object) => ({ matchLabels });
+
+describe('1. candidates: the first rule that says something overrides those below', () => {
+  const pools = ['subnet-less', 'ippools', 'ippool', 'namespace', 'cni'].map((name) =>
+    pool(name, { spec: { default: false } }),
+  );
+  const all = [...pools, pool('default')];
+  const controller = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'prod', name: 'web', uid: 'u' };
+  const cniConfig = { ipv4: ['cni'] };
+  const namespace = { annotations: { 'ipam.spidernet.io/default-ipv4-ippool': '["namespace"]' } };
+  const olderNamespace = { annotations: { 'ipam.spidernet.io/defaultv4ippool': '["namespace"]' } };
+  const ippool = { 'ipam.spidernet.io/ippool': '{"ipv4":["ippool"]}' };
+  const ippools = { ...ippool, 'ipam.spidernet.io/ippools': '[{"interface":"eth0","ipv4":["ippools"]}]' };
+  const subnet = { ...ippools, 'ipam.spidernet.io/subnet': '{"ipv4":["a"]}' };
+  const subnets = { ...subnet, 'ipam.spidernet.io/subnets': '[{"interface":"eth0","ipv4":["b"]}]' };
+
+  test.each<{ name: string; request: RequestOverrides; expected: string }>([
+    {
+      name: 'SpiderSubnet annotation, several interfaces',
+      request: { pod: { annotations: subnets }, namespace, cniConfig, controller },
+      expected: 'subnet b',
+    },
+    {
+      name: 'SpiderSubnet annotation, one interface',
+      request: { pod: { annotations: subnet }, namespace, cniConfig, controller },
+      expected: 'subnet a',
+    },
+    {
+      name: 'pod annotation ippools',
+      request: { pod: { annotations: ippools }, namespace, cniConfig },
+      expected: 'ippools',
+    },
+    {
+      name: 'pod annotation ippool',
+      request: { pod: { annotations: ippool }, namespace, cniConfig },
+      expected: 'ippool',
+    },
+    { name: 'namespace annotation', request: { namespace, cniConfig }, expected: 'namespace' },
+    {
+      name: 'namespace annotation as the older page spells it',
+      request: { namespace: olderNamespace, cniConfig },
+      expected: 'namespace',
+    },
+    { name: 'CNI configuration', request: { cniConfig }, expected: 'cni' },
+    { name: 'cluster default pool', request: {}, expected: 'default' },
+  ])('$name', ({ request, expected }) => {
+    expect(tried(all, { request })).toEqual([expected]);
+  });
+});
+
+describe('2. filters: each leaves the other pool of the list', () => {
+  test.each<{ name: string; written: Written; asked?: Asked }>([
+    { name: 'terminating', written: { metadata: { deletionTimestamp: '2026-11-16T10:00:00Z' } } },
+    { name: 'disable', written: { spec: { disable: true } } },
+    { name: 'nodeName', written: { spec: { nodeName: ['worker-2'] } } },
+    { name: 'nodeAffinity', written: { spec: { nodeAffinity: labels({ zone: 'b' }) } } },
+    {
+      name: 'nodeName before nodeAffinity',
+      written: { spec: { nodeName: ['worker-2'], nodeAffinity: labels({ zone: 'a' }) } },
+      asked: { request: { node: { labels: { zone: 'a' } } } },
+    },
+    { name: 'namespaceName', written: { spec: { namespaceName: ['other'] } } },
+    { name: 'namespaceAffinity', written: { spec: { namespaceAffinity: labels({ team: 'b' }) } } },
+    {
+      name: 'namespaceName before namespaceAffinity',
+      written: { spec: { namespaceName: ['other'], namespaceAffinity: labels({ team: 'a' }) } },
+      asked: { request: { namespace: { labels: { team: 'a' } } } },
+    },
+    { name: 'podAffinity', written: { spec: { podAffinity: labels({ app: 'db' }) } } },
+    {
+      name: 'multusName',
+      written: { spec: { multusName: ['kube-system/a'] } },
+      asked: { request: { multusName: 'kube-system/b' } },
+    },
+    { name: 'all addresses in excludeIPs', written: { spec: { excludeIPs: ['10.0.0.10-10.0.0.14'] } } },
+    {
+      name: 'all addresses reserved',
+      written: {},
+      asked: { reserved: ['10.0.0.1-10.0.0.50'] },
+    },
+    {
+      name: 'some addresses excluded and the rest reserved',
+      written: { spec: { excludeIPs: ['10.0.0.10-10.0.0.12'] } },
+      asked: { reserved: ['10.0.0.13-10.0.0.14'] },
+    },
+  ])('$name', ({ written, asked }) => {
+    const other = pool('other', { spec: { subnet: '10.1.0.0/24', ips: ['10.1.0.10'] } });
+    expect(tried([pool('filtered', written), other], asked)).toEqual(['other']);
+  });
+
+  test.each<{ name: string; spec: object; asked?: Asked }>([
+    { name: 'nodeName', spec: { nodeName: ['worker-1'] } },
+    { name: 'nodeAffinity', spec: { nodeAffinity: labels({ zone: 'a' }) } },
+    { name: 'namespaceName', spec: { namespaceName: ['prod'] } },
+    { name: 'namespaceAffinity', spec: { namespaceAffinity: labels({ team: 'a' }) } },
+    { name: 'podAffinity', spec: { podAffinity: labels({ app: 'web' }) } },
+    { name: 'multusName', spec: { multusName: ['kube-system/a'] } },
+    { name: 'all but one address excluded', spec: { excludeIPs: ['10.0.0.10-10.0.0.13'] } },
+  ])('a pool that matches its $name stays', ({ spec }) => {
+    const request = {
+      node: { labels: { zone: 'a' } },
+      namespace: { labels: { team: 'a' } },
+      pod: { labels: { app: 'web' } },
+      multusName: 'kube-system/a',
+    };
+    expect(tried([pool('kept', { spec })], { request })).toEqual(['kept']);
+  });
+
+  test('pools of the CNI configuration are alternatives: where the node of the first does not match, the next', () => {
+    const pools = [
+      pool('zone-b', { spec: { nodeName: ['worker-2'] } }),
+      pool('zone-a', { spec: { nodeName: ['worker-1'] } }),
+    ];
+    expect(tried(pools, { request: { cniConfig: { ipv4: ['zone-b', 'zone-a'] } } })).toEqual(['zone-a']);
+  });
+});
+
+describe('3. order', () => {
+  const podAffinity = labels({ app: 'web' });
+  const nodeAffinity = labels({ zone: 'a' });
+  const namespaceAffinity = labels({ team: 'a' });
+  const [nodeName, namespaceName, multusName] = [['worker-1'], ['prod'], ['kube-system/a']];
+  const request = {
+    node: { labels: { zone: 'a' } },
+    namespace: { labels: { team: 'a' } },
+    pod: { labels: { app: 'web' } },
+    multusName: 'kube-system/a',
+  };
+
+  test.each<{ name: string; first: object; second: object }>([
+    { name: 'podAffinity is highest', first: { podAffinity }, second: { nodeName } },
+    { name: 'nodeName before nodeAffinity', first: { nodeName }, second: { nodeAffinity } },
+    { name: 'node before namespace', first: { nodeAffinity }, second: { namespaceName } },
+    { name: 'namespaceName before namespaceAffinity', first: { namespaceName }, second: { namespaceAffinity } },
+    { name: 'namespace before multusName', first: { namespaceAffinity }, second: { multusName } },
+    { name: 'multusName before none', first: { multusName }, second: {} },
+    { name: 'instance 1', first: { podAffinity, nodeName }, second: { podAffinity } },
+    { name: 'instance 2', first: { podAffinity }, second: { nodeName, namespaceName } },
+    { name: 'instance 3', first: { podAffinity, nodeName }, second: { podAffinity, namespaceName, multusName } },
+  ])('$name', ({ first, second }) => {
+    // By name alone it would be the other way round.
+    expect(tried([pool('a', { spec: second }), pool('b', { spec: first })], { request })).toEqual(['b', 'a']);
+  });
+
+  test('equal pools in the order of the array', () => {
+    const pools = ['a', 'b', 'c'].map((name) => pool(name));
+    expect(tried(pools, { request: { cniConfig: { ipv4: ['b', 'c', 'a'] } } })).toEqual(['b', 'c', 'a']);
+  });
+});
+
+test('4. the address is neither excluded nor reserved', async () => {
+  const excluding = pool('a', { spec: { excludeIPs: ['10.0.0.10', '10.0.0.12'] } });
+  const view = new PoolView(excluding, reservedOf(['10.0.0.11', '10.0.0.13']), 'worker-1', async () => []);
+  await view.ready();
+  const given = view.pick(false);
+  expect(given === null ? null : formatAddress({ family: 4, value: given })).toBe('10.0.0.14');
+  expect(view.pick(false)).toBeNull();
+});

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { AGENT_ENV } from '#agent/agent-env.ts';
+import { WATCHED_GAUGES } from '#agent/agent-metrics.ts';
+import { exportAgentMetrics } from '#agent/exported-metrics.ts';
+import { FAILED_ADD_EVENTS } from '#agent/told-events.ts';
+import { ALIASES, CONFIG_KEYS } from '#pkg/config/config-keys.ts';
+import { UNUSED_KEYS } from '#pkg/config/unused-keys.ts';
+import { MetricSet } from '#pkg/metrics/metric-set.ts';
+import { readRootFile } from './source-files.ts';
+
+const page = readRootFile('docs/cluster.md');
+
+/** The rows of the table under a heading, without the backquotes of their cells. */
+function rowsUnder(heading: string): string[][] {
+  const [, section = ''] = page.split(`\n## ${heading}\n`);
+  const lines = section.split('\n## ')[0]?.split('\n') ?? [];
+  const cells = (line: string) =>
+    line
+      .slice(2, -2)
+      .split(' | ')
+      .map((cell) => cell.replace(/^`(.*)`$/, '$1'));
+  return lines.filter((line) => line.startsWith('| `')).map(cells);
+}
+
+/** `{a,b}_x` is `a_x` and `b_x`. */
+function expand(name: string): string[] {
+  const [, before = '', choices = '', after = ''] = /^([^{]*)\{([^}]*)\}(.*)$/.exec(name) ?? [];
+  return choices === '' ? [name] : choices.split(',').flatMap((choice) => expand(before + choice + after));
+}
+
+test('every key of conf.yml with its default, in their order', () => {
+  const documented = rowsUnder('Settings: conf.yml').map(([key, fallback]) => [key, fallback]);
+  expect(documented).toEqual(Object.entries(CONFIG_KEYS).map(([key, { fallback }]) => [key, String(fallback)]));
+});
+
+test('what is refused lies outside of what the table allows', () => {
+  for (const [key = '', , allowed = ''] of rowsUnder('Settings: conf.yml')) {
+    const { read } = CONFIG_KEYS[key as keyof typeof CONFIG_KEYS];
+    const [, lowest, highest] = /^(\d+) to (\d+)$/.exec(allowed) ?? [];
+    if (lowest === undefined || highest === undefined) continue;
+    for (const inside of [lowest, highest]) expect(read(Number(inside), key)).toBe(Number(inside));
+    for (const outside of [Number(lowest) - 1, Number(highest) + 1]) expect(() => read(outside, key)).toThrow(key);
+  }
+});
+
+test('other spellings and keys without effect are named', () => {
+  const names = [...Object.keys(ALIASES), ...Object.keys(UNUSED_KEYS)];
+  expect(names.filter((name) => !page.includes(`\`${name}`))).toEqual([]);
+});
+
+test('every variable with its default, in their order', () => {
+  expect(rowsUnder('Settings: environment').map(([name, fallback]) => [name, fallback])).toEqual(
+    Object.entries(AGENT_ENV),
+  );
+});
+
+test('every metric with its type, and none that is not there', async () => {
+  const set = new MetricSet();
+  const metrics = exportAgentMetrics(set);
+  for (const gauge of WATCHED_GAUGES) metrics.watch(gauge, () => 0);
+  const exported = [...(await set.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(
+    ([, name, type]) => `${name} ${type}`,
+  );
+  const documented = rowsUnder('Metrics').flatMap(([name = '', type]) => expand(name).map((it) => `${it} ${type}`));
+  expect(documented.toSorted()).toEqual(exported.toSorted());
+});
+
+test('every event with the error it comes from', () => {
+  const documented = rowsUnder('Events').map(([reason, , error]) => [error, reason]);
+  expect(documented.toSorted()).toEqual(Object.entries(FAILED_ADD_EVENTS).toSorted());
+});

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { OUTPUTS } from '../../hack/bundle.ts';
+import { existsInRoot, readRootFile } from './source-files.ts';
+
+interface Copy {
+  readonly from: string | undefined;
+  readonly sources: readonly string[];
+}
+
+const lines = readRootFile('Dockerfile').split('\n');
+const copies: Copy[] = lines
+  .filter((line) => line.startsWith('COPY '))
+  .map((line) => {
+    const words = line.split(/\s+/).slice(1);
+    const from = words.find((word) => word.startsWith('--from='))?.slice('--from='.length);
+    return { from, sources: words.filter((word) => !word.startsWith('--')).slice(0, -1) };
+  });
+const fromContext = copies.filter(({ from }) => from === undefined).flatMap(({ sources }) => sources);
+const fromBuild = copies.filter(({ from }) => from === 'build').flatMap(({ sources }) => sources);
+
+test('what is copied from the repository is there, and is let through', () => {
+  const allowed = readRootFile('.dockerignore').split('\n');
+  expect(fromContext.length).toBeGreaterThan(5);
+  expect(fromContext.filter((path) => !existsInRoot(path))).toEqual([]);
+  expect(fromContext.filter((path) => !allowed.includes(`!${path}`))).toEqual([]);
+});
+
+test('every room that ends up in a bundle is copied', () => {
+  const rooms = ['agent', 'cmd', 'ctl', 'pkg', 'plugin', 'hack'];
+  expect(rooms.filter((room) => !fromContext.includes(room))).toEqual([]);
+});
+
+test('what is shipped is what a build makes, or a package that is installed', () => {
+  expect(fromBuild.length).toBeGreaterThan(5);
+  const unknown = fromBuild.filter((path) => {
+    const inSource = path.replace('/src/', '');
+    if (inSource === 'dist/native/ipledger') return !readRootFile('hack/build-plugin').includes(inSource);
+    if (inSource.startsWith('dist/')) return !OUTPUTS.includes(inSource.slice('dist/'.length));
+    return !existsInRoot(inSource);
+  });
+  expect(unknown).toEqual([]);
+});
+
+test('the agent finds in the image what its manifest asks for', () => {
+  const manifest = readRootFile('deploy/agent.yaml');
+  expect(manifest).toContain('--from=/opt/ipledger/cni/ipledger');
+  expect(lines).toContain('COPY --from=build /src/dist/native/ipledger cni/ipledger');
+  expect(lines).toContain('WORKDIR /opt/ipledger');
+});

@@ -1,0 +1,97 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { readAgentEnv } from '#agent/agent-env.ts';
+import { decodeClusterConfig } from '#pkg/config/decode-cluster-config.ts';
+import { callApi } from '#test/support/api-request.ts';
+import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
+import { applyManifests, kubectl } from './crd-manifests.ts';
+
+const DEPLOY = join(import.meta.dirname, '../../deploy');
+/** In the order in which an operator applies them. */
+const IN_ORDER = ['crds', 'admission-policy.yaml', 'rbac.yaml', 'config.yaml', 'agent.yaml'];
+
+let server: ApiServer;
+
+beforeAll(async () => {
+  server = await startApiServer();
+  await applyManifests(server, ...IN_ORDER);
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+
+interface Container {
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly volumeMounts: readonly {
+    readonly name: string;
+    readonly mountPath: string;
+    readonly mountPropagation?: string;
+  }[];
+  readonly securityContext: { readonly capabilities: { readonly drop: string[]; readonly add?: string[] } };
+}
+
+interface DaemonSet {
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly hostNetwork: boolean;
+        readonly hostPID?: boolean;
+        readonly containers: readonly [Container];
+        readonly initContainers: readonly [Container];
+        readonly volumes: readonly { readonly name: string }[];
+      };
+    };
+  };
+}
+
+async function read<T>(path: string): Promise<T> {
+  const { status, body } = await callApi(server, { path, token: server.adminToken });
+  expect(status).toBe(200);
+  return body as T;
+}
+
+const readDaemonSet = () => read<DaemonSet>('/apis/apps/v1/namespaces/ipledger/daemonsets/ipledger-agent');
+
+test('every file of deploy/ is applied here', async () => {
+  const files = (await readdir(DEPLOY)).filter((name) => name === 'crds' || name.endsWith('.yaml'));
+  expect(files.toSorted()).toEqual(IN_ORDER.toSorted());
+});
+
+test('the API server knows every field of every file, and applying them again makes nothing new', async () => {
+  const files = IN_ORDER.map((path) => `--filename=${join(DEPLOY, path)}`);
+  const said = await kubectl(server, ['apply', '--dry-run=server', '--validate=strict', ...files]);
+  const outcomes = said.split('\n').flatMap((line) => / (created|configured|unchanged) /.exec(line)?.[1] ?? []);
+  expect(outcomes.length).toBeGreaterThan(15);
+  expect(outcomes).not.toContain('created');
+});
+
+test('the settings that are shipped are settings we read, without a warning', async () => {
+  const { data } = await read<{ data: Record<string, string> }>(
+    '/api/v1/namespaces/ipledger/configmaps/spiderpool-conf',
+  );
+  const { warnings } = decodeClusterConfig(parse(data['conf.yml'] ?? ''));
+  expect([Object.keys(data), warnings]).toEqual([['conf.yml'], []]);
+});
+
+test('the environment that is set is one the agent starts with', async () => {
+  const { template } = (await readDaemonSet()).spec;
+  const env = Object.fromEntries(
+    template.spec.containers[0].env.map(({ name, value }) => [name, value ?? 'from-kubelet']),
+  );
+  expect(readAgentEnv(env)).toMatchObject({ env: { healthPort: 5710, metricPort: 5711 }, warnings: [] });
+});
+
+test('the agent has the rights on its host that it needs, and no more', async () => {
+  const { spec } = (await readDaemonSet()).spec.template;
+  const [agent] = spec.containers;
+  const [installer] = spec.initContainers;
+  expect([spec.hostNetwork, spec.hostPID]).toEqual([true, undefined]);
+  expect(agent.securityContext.capabilities).toEqual({ drop: ['ALL'], add: ['SYS_ADMIN', 'NET_RAW', 'NET_ADMIN'] });
+  expect(installer.securityContext.capabilities).toEqual({ drop: ['ALL'] });
+  expect(agent.volumeMounts.some(({ name }) => name === 'cni-bin')).toBe(false);
+  const namespaces = agent.volumeMounts.filter(({ mountPath }) => mountPath.endsWith('/netns'));
+  expect(namespaces.map(({ mountPropagation }) => mountPropagation)).toEqual(['HostToContainer', 'HostToContainer']);
+});
