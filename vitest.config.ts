@@ -25,6 +25,7 @@ export default defineConfig({
         test: {
           name: 'cluster',
           include: ['test/integration/**/*.test.ts'],
+          globalSetup: ['test/support/shared-api-server.ts'],
           testTimeout: 240_000,
           hookTimeout: 240_000,
           fileParallelism: false,

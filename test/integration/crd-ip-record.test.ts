@@ -1,20 +1,14 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decodeRecordSpec } from '#pkg/crd/decode-record.ts';
 import type { Holder, RecordSpec } from '#pkg/crd/ip-record.ts';
 import { recordName } from '#pkg/crd/record-name.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import { type ApiAnswer, callApi } from '#test/support/api-request.ts';
-import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
-import { applyManifests, kubectl } from './crd-manifests.ts';
+import { kubectl } from '#test/support/manifests.ts';
+import { useSharedServer } from '#test/support/shared-api-server.ts';
 import { refusal } from './crd-refusal.ts';
 
-let server: ApiServer;
-
-beforeAll(async () => {
-  server = await startApiServer();
-  await applyManifests(server, 'crds');
-  return () => server[Symbol.asyncDispose]();
-});
+const server = useSharedServer();
 
 const RECORDS = '/apis/ipledger.io/v1alpha1/iprecords';
 const UNTIL = '2026-11-16T10:00:00Z';

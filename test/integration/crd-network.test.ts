@@ -1,18 +1,10 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
-import { applyManifests } from './crd-manifests.ts';
+import { describe, expect, test } from 'vitest';
+import { useSharedServer } from '#test/support/shared-api-server.ts';
 import { refusal } from './crd-refusal.ts';
 import { pathOf, SpiderApi } from './crd-spider-api.ts';
 
-let server: ApiServer;
-let api: SpiderApi;
-
-beforeAll(async () => {
-  server = await startApiServer();
-  await applyManifests(server, 'crds');
-  api = new SpiderApi(server);
-  return () => server[Symbol.asyncDispose]();
-});
+const server = useSharedServer();
+const api = new SpiderApi(server);
 
 const NETWORK = { subnet: '10.6.0.0/16', ips: ['10.6.1.10-10.6.1.20'] };
 const route = { dst: '10.7.0.0/16', gw: '10.6.0.2' };

@@ -1,5 +1,5 @@
 import { type ApiAnswer, callApi } from '#test/support/api-request.ts';
-import type { ApiServer } from '#test/support/api-server.ts';
+import type { ServerPlace } from '#test/support/api-server.ts';
 
 const PATHS = {
   SpiderIPPool: 'spiderippools',
@@ -13,9 +13,9 @@ const API_VERSION = 'spiderpool.spidernet.io/v2beta1';
 
 /** Spiderpool's kinds, as an admin writes them. */
 export class SpiderApi {
-  readonly #server: ApiServer;
+  readonly #server: ServerPlace;
 
-  constructor(server: ApiServer) {
+  constructor(server: ServerPlace) {
     this.#server = server;
   }
 

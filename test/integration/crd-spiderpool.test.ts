@@ -1,18 +1,11 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
-import { applyManifests, kubectl } from './crd-manifests.ts';
+import { describe, expect, test } from 'vitest';
+import { kubectl } from '#test/support/manifests.ts';
+import { useSharedServer } from '#test/support/shared-api-server.ts';
 import { refusal } from './crd-refusal.ts';
 import { SpiderApi, type SpiderKind } from './crd-spider-api.ts';
 
-let server: ApiServer;
-let api: SpiderApi;
-
-beforeAll(async () => {
-  server = await startApiServer();
-  await applyManifests(server, 'crds');
-  api = new SpiderApi(server);
-  return () => server[Symbol.asyncDispose]();
-});
+const server = useSharedServer();
+const api = new SpiderApi(server);
 
 const expectAccepted = async (kind: SpiderKind, fields: object) =>
   expect(await api.tryCreate(kind, fields)).toMatchObject({ status: 201, body: fields });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startApiServer } from '#test/support/api-server.ts';
-import { applyManifests } from './crd-manifests.ts';
+import { applyManifests } from '#test/support/manifests.ts';
 import { pathOf, SpiderApi } from './crd-spider-api.ts';
 
 const POOL = 'SpiderIPPool';

@@ -5,11 +5,11 @@ import { runCtl } from '#ctl/run-ctl.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
 import { callApi } from '#test/support/api-request.ts';
+import { kubectl } from '#test/support/manifests.ts';
 import { openMemoryTerminal } from '#test/support/memory-terminal.ts';
-import { kubectl } from './crd-manifests.ts';
+import { plainToken } from '#test/support/service-account-tokens.ts';
 import { SpiderApi } from './crd-spider-api.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
-import { plainToken } from './roles-tokens.ts';
 
 let cluster: LedgerCluster;
 let spider: SpiderApi;

@@ -6,7 +6,7 @@ import { readAgentEnv } from '#agent/agent-env.ts';
 import { decodeClusterConfig } from '#pkg/config/decode-cluster-config.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
-import { applyManifests, kubectl } from './crd-manifests.ts';
+import { applyManifests, kubectl } from '#test/support/manifests.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../deploy');
 /** In the order in which an operator applies them. */

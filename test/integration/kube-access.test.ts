@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { Agent } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Access } from '#pkg/kube/access.ts';
 import { KubeClient } from '#pkg/kube/client.ts';
 import { createDefinite } from '#pkg/kube/definite-create.ts';
@@ -14,6 +14,8 @@ import { callApi } from '#test/support/api-request.ts';
 import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { accessAt, clientOf, installThings, portOf, THINGS, thing } from './kube-things.ts';
+
+const PATIENCE_MS = 60_000;
 
 let server: ApiServer;
 let admin: KubeClient;
@@ -95,137 +97,143 @@ async function writeKubeconfig(tokenFile: string): Promise<string> {
   return file;
 }
 
-test('an expired token that is replaced on disk: the next request uses the new one', async () => {
-  const reader = await createReader('rotated');
-  await reader.grant();
-  const tokenFile = join(server.dir, 'rotated-token');
-  await writeFile(tokenFile, await signToken(reader, 3));
-  const file = await writeKubeconfig('rotated-token');
-  using client = new KubeClient(accessFrom({ from: 'kubeconfig', file }), { userAgent: 'test' });
-  await vi.waitFor(async () => expect(await client.list(THINGS)).toMatchObject({ ok: true }), 5_000);
+/** Each has its own account and its own things, and waits for the most part. */
+describe.concurrent('access', () => {
+  test('an expired token that is replaced on disk: the next request uses the new one', async () => {
+    const reader = await createReader('rotated');
+    await reader.grant();
+    const tokenFile = join(server.dir, 'rotated-token');
+    await writeFile(tokenFile, await signToken(reader, 3));
+    const file = await writeKubeconfig('rotated-token');
+    using client = new KubeClient(accessFrom({ from: 'kubeconfig', file }), { userAgent: 'test' });
+    await vi.waitFor(async () => expect(await client.list(THINGS)).toMatchObject({ ok: true }), PATIENCE_MS);
 
-  // The API server remembers a token that was good for about 10 s.
-  await vi.waitFor(async () => expect(await client.list(THINGS)).toMatchObject({ because: 'Unauthorized' }), {
-    timeout: 30_000,
-    interval: 1_000,
-  });
-  await writeFile(tokenFile, await reader.issue());
-  expect(await client.list(THINGS)).toMatchObject({ ok: true });
-  expect(await client.create(THINGS, thing('by-new-token'))).toMatchObject({ ok: true });
-});
-
-test('rights that are taken away: a clear error, pauses that grow, and what was missed once they are back', async () => {
-  const reader = await createReader('forgotten');
-  let takeAway = await reader.grant();
-  const token = await reader.issue();
-  await using proxy = await startTcpProxy(portOf(server));
-  const access = async (): Promise<Access> => ({
-    ...(await accessAt(server, proxy.port)),
-    headers: { authorization: `Bearer ${token}` },
-  });
-  using client = new KubeClient(access, { userAgent: 'test' });
-  await vi.waitFor(async () => expect(await client.list(THINGS)).toMatchObject({ ok: true }), 5_000);
-
-  const troubles: Failure[] = [];
-  const names = new Set<string>();
-  await using reflector = new Reflector(client, {
-    resource: THINGS,
-    onEvent: (event) => {
-      if (event.type === 'Added') names.add(event.object.metadata.name);
-      if (event.type === 'Deleted') names.delete(event.identity.name);
-    },
-    onTrouble: (trouble) => {
-      if (trouble.during === 'event') throw trouble.thrown;
-      troubles.push(trouble.failure);
-    },
-  });
-  await reflector.synced;
-  await admin.create(THINGS, thing('before'));
-  await vi.waitFor(() => expect(names).toContain('before'), 5_000);
-
-  await takeAway();
-  await vi.waitFor(async () => expect(await client.list(THINGS)).toMatchObject({ because: 'Forbidden' }), 5_000);
-  proxy.cut();
-  await admin.create(THINGS, thing('meanwhile'));
-  await wait(6_000);
-  const refused = troubles.filter(({ because }) => because === 'Forbidden');
-  expect(refused.length).toBeGreaterThan(1);
-  expect(refused.length).toBeLessThan(10);
-  expect(refused[0]?.message).toMatch(/things.kube.test is forbidden: User .*forgotten.* cannot watch/);
-  expect(names).toContain('before');
-  expect(names).not.toContain('meanwhile');
-
-  const options = { deadlineMs: client.timing.nowMs() + 10_000, isOurs: () => false };
-  expect(await createDefinite(client, THINGS, thing('refused'), options)).toMatchObject({
-    because: 'Forbidden',
-    mayStillLand: false,
+    // The API server remembers a token that was good for about 10 s.
+    await vi.waitFor(async () => expect(await client.list(THINGS)).toMatchObject({ because: 'Unauthorized' }), {
+      timeout: PATIENCE_MS,
+      interval: 1_000,
+    });
+    await writeFile(tokenFile, await reader.issue());
+    expect(await client.list(THINGS)).toMatchObject({ ok: true });
+    expect(await client.create(THINGS, thing('by-new-token'))).toMatchObject({ ok: true });
   });
 
-  takeAway = await reader.grant();
-  await vi.waitFor(() => expect(names).toContain('meanwhile'), 15_000);
-});
+  test('rights that are taken away: a clear error, pauses that grow, and what was missed once they are back', async () => {
+    const reader = await createReader('forgotten');
+    let takeAway = await reader.grant();
+    const token = await reader.issue();
+    await using proxy = await startTcpProxy(portOf(server));
+    const access = async (): Promise<Access> => ({
+      ...(await accessAt(server, proxy.port)),
+      headers: { authorization: `Bearer ${token}` },
+    });
+    using client = new KubeClient(access, { userAgent: 'test' });
+    await vi.waitFor(async () => expect(await client.list(THINGS)).toMatchObject({ ok: true }), PATIENCE_MS);
 
-test('rights that come a moment late: a definite write waits for them', async () => {
-  const late = await createReader('late');
-  const token = await late.issue();
-  const access = async () => ({
-    ...(await accessAt(server, portOf(server))),
-    headers: { authorization: `Bearer ${token}` },
+    const troubles: Failure[] = [];
+    const names = new Set<string>();
+    await using reflector = new Reflector(client, {
+      resource: THINGS,
+      onEvent: (event) => {
+        if (event.type === 'Added') names.add(event.object.metadata.name);
+        if (event.type === 'Deleted') names.delete(event.identity.name);
+      },
+      onTrouble: (trouble) => {
+        if (trouble.during === 'event') throw trouble.thrown;
+        troubles.push(trouble.failure);
+      },
+    });
+    await reflector.synced;
+    await admin.create(THINGS, thing('before'));
+    await vi.waitFor(() => expect(names).toContain('before'), PATIENCE_MS);
+
+    await takeAway();
+    await vi.waitFor(
+      async () => expect(await client.list(THINGS)).toMatchObject({ because: 'Forbidden' }),
+      PATIENCE_MS,
+    );
+    proxy.cut();
+    await admin.create(THINGS, thing('meanwhile'));
+    await wait(6_000);
+    const refused = troubles.filter(({ because }) => because === 'Forbidden');
+    expect(refused.length).toBeGreaterThan(1);
+    expect(refused.length).toBeLessThan(10);
+    expect(refused[0]?.message).toMatch(/things.kube.test is forbidden: User .*forgotten.* cannot watch/);
+    expect(names).toContain('before');
+    expect(names).not.toContain('meanwhile');
+
+    const options = { deadlineMs: client.timing.nowMs() + 10_000, isOurs: () => false };
+    expect(await createDefinite(client, THINGS, thing('refused'), options)).toMatchObject({
+      because: 'Forbidden',
+      mayStillLand: false,
+    });
+
+    takeAway = await reader.grant();
+    await vi.waitFor(() => expect(names).toContain('meanwhile'), PATIENCE_MS);
   });
-  using client = new KubeClient(access, { userAgent: 'test' });
-  const options = { deadlineMs: client.timing.nowMs() + 10_000, isOurs: () => false };
-  const creating = createDefinite(client, THINGS, thing('late'), options);
-  await wait(500);
-  await late.grant();
-  expect(await creating).toMatchObject({ ok: true, mayStillLand: false });
-});
 
-test('429: every create is done in the end, with the pauses the server asks for', async () => {
-  const flags = ['--enable-priority-and-fairness=false', '--max-mutating-requests-inflight=1'];
-  await using strict = await startApiServer({ flags });
-  using master = clientOf(strict);
-  await installThings(master);
-  const crowd = await createReader('crowd', strict);
-  await crowd.grant();
-  const token = await crowd.issue(); // masters are never told to wait
-  const access = async () => ({
-    ...(await accessAt(strict, portOf(strict))),
-    headers: { authorization: `Bearer ${token}` },
+  test('rights that come a moment late: a definite write waits for them', async () => {
+    const late = await createReader('late');
+    const token = await late.issue();
+    const access = async () => ({
+      ...(await accessAt(server, portOf(server))),
+      headers: { authorization: `Bearer ${token}` },
+    });
+    using client = new KubeClient(access, { userAgent: 'test' });
+    const options = { deadlineMs: client.timing.nowMs() + 10_000, isOurs: () => false };
+    const creating = createDefinite(client, THINGS, thing('late'), options);
+    await wait(500);
+    await late.grant();
+    expect(await creating).toMatchObject({ ok: true, mayStillLand: false });
   });
-  using client = new KubeClient(access, { userAgent: 'test' });
-  await vi.waitFor(async () => expect(await client.list(THINGS)).toMatchObject({ ok: true }), 5_000);
 
-  const names = Array.from({ length: 40 }, (_, index) => `crowd-${index}`);
-  const options = { deadlineMs: client.timing.nowMs() + 40_000, isOurs: () => true };
-  const created = await Promise.all(names.map((name) => createDefinite(client, THINGS, thing(name), options)));
-  expect(created.filter(({ ok }) => !ok)).toEqual([]);
-  const refused = await strict.requestCount({ verb: 'POST', resource: 'things', code: '429' });
-  expect(refused).toBeGreaterThan(0);
-  expect(refused).toBeLessThan(40 * 10);
-});
+  test('429: every create is done in the end, with the pauses the server asks for', async () => {
+    const flags = ['--enable-priority-and-fairness=false', '--max-mutating-requests-inflight=1'];
+    await using strict = await startApiServer({ flags });
+    using master = clientOf(strict);
+    await installThings(master);
+    const crowd = await createReader('crowd', strict);
+    await crowd.grant();
+    const token = await crowd.issue(); // masters are never told to wait
+    const access = async () => ({
+      ...(await accessAt(strict, portOf(strict))),
+      headers: { authorization: `Bearer ${token}` },
+    });
+    using client = new KubeClient(access, { userAgent: 'test' });
+    await vi.waitFor(async () => expect(await client.list(THINGS)).toMatchObject({ ok: true }), PATIENCE_MS);
 
-test('a list through a server that lags has every finished write', async () => {
-  await using second = await server.secondServer();
-  using lagging = clientOf(second);
-  await installThings(lagging);
-  const agent = new Agent({ keepAlive: true });
-  const readCache = () =>
-    callApi(second, { path: '/apis/kube.test/v1/things?resourceVersion=0', token: server.adminToken, agent });
-  await readCache();
-  let wouldHaveMissed = 0;
-  for (let round = 0; round < 40; round += 1) {
-    const name = `lagged-${round}`;
-    second.pause();
-    const fromCache = readCache();
-    await wait(20);
-    expect(await admin.create(THINGS, thing(name))).toMatchObject({ ok: true });
-    const listing = lagging.list(THINGS, { fieldSelector: `metadata.name=${name}` });
-    await wait(20);
-    second.resume();
-    const listed = await listing;
-    expect(listed.ok && listed.object.items.length).toBe(1);
-    wouldHaveMissed += Number(!JSON.stringify((await fromCache).body).includes(`"${name}"`));
-  }
-  agent.destroy();
-  expect(wouldHaveMissed).toBeGreaterThan(0);
+    const names = Array.from({ length: 40 }, (_, index) => `crowd-${index}`);
+    const options = { deadlineMs: client.timing.nowMs() + 40_000, isOurs: () => true };
+    const created = await Promise.all(names.map((name) => createDefinite(client, THINGS, thing(name), options)));
+    expect(created.filter(({ ok }) => !ok)).toEqual([]);
+    const refused = await strict.requestCount({ verb: 'POST', resource: 'things', code: '429' });
+    expect(refused).toBeGreaterThan(0);
+    expect(refused).toBeLessThan(40 * 10);
+  });
+
+  test('a list through a server that lags has every finished write', async () => {
+    await using second = await server.secondServer();
+    using lagging = clientOf(second);
+    await installThings(lagging);
+    const agent = new Agent({ keepAlive: true });
+    const readCache = () =>
+      callApi(second, { path: '/apis/kube.test/v1/things?resourceVersion=0', token: server.adminToken, agent });
+    await readCache();
+    let wouldHaveMissed = 0;
+    for (let round = 0; round < 40; round += 1) {
+      const name = `lagged-${round}`;
+      second.pause();
+      const fromCache = readCache();
+      await wait(20);
+      expect(await admin.create(THINGS, thing(name))).toMatchObject({ ok: true });
+      const listing = lagging.list(THINGS, { fieldSelector: `metadata.name=${name}` });
+      await wait(20);
+      second.resume();
+      const listed = await listing;
+      expect(listed.ok && listed.object.items.length).toBe(1);
+      wouldHaveMissed += Number(!JSON.stringify((await fromCache).body).includes(`"${name}"`));
+    }
+    agent.destroy();
+    expect(wouldHaveMissed).toBeGreaterThan(0);
+  });
 });

@@ -1,21 +1,17 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { KubeClient } from '#pkg/kube/client.ts';
 import { callApi } from '#test/support/api-request.ts';
-import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
+import { useSharedServer } from '#test/support/shared-api-server.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { accessAt, CONFIG_MAPS, clientOf, installThings, portOf, THINGS, thing } from './kube-things.ts';
 
-let server: ApiServer;
+const server = useSharedServer();
 let client: KubeClient;
 
 beforeAll(async () => {
-  server = await startApiServer();
   client = clientOf(server);
   await installThings(client);
-  return async () => {
-    client[Symbol.dispose]();
-    await server[Symbol.asyncDispose]();
-  };
+  return () => client[Symbol.dispose]();
 }, 60_000);
 
 async function make(name: string, spec: Readonly<Record<string, unknown>> = {}) {

@@ -1,15 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { KubeClient } from '#pkg/kube/client.ts';
-import type { WatchEvent } from '#pkg/kube/known-objects.ts';
 import type { ListQuery } from '#pkg/kube/list-query.ts';
-import type { Failure, Outcome } from '#pkg/kube/outcome.ts';
-import { Reflector, type ReflectorOptions } from '#pkg/kube/reflector.ts';
+import type { ReflectorOptions } from '#pkg/kube/reflector.ts';
 import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
 import { startTcpProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
+import { change as changeBy, done, follow as followWith, PATIENCE_MS } from './kube-follow.ts';
 import { accessAt, clientOf, installThings, portOf, THINGS, thing } from './kube-things.ts';
-
-const PATIENCE_MS = 60_000;
 
 let server: ApiServer;
 let admin: KubeClient;
@@ -37,51 +34,8 @@ beforeEach(async () => {
   };
 });
 
-/** What a handler knows that only listens, with the versions, to be compared with a list. */
-async function follow(options: Partial<ReflectorOptions> = {}) {
-  const known = new Map<string, string>();
-  const events: WatchEvent[] = [];
-  const troubles: Failure[] = [];
-  const reflector = new Reflector(client, {
-    resource: THINGS,
-    onEvent: (event) => {
-      events.push(event);
-      if (event.type === 'Deleted') known.delete(event.identity.name);
-      else if (event.type !== 'Synced') known.set(event.object.metadata.name, event.object.metadata.resourceVersion);
-    },
-    onTrouble: (trouble) => {
-      if (trouble.during === 'event') throw trouble.thrown;
-      troubles.push(trouble.failure);
-    },
-    ...options,
-  });
-  await reflector.synced;
-  const isCurrent = async () => {
-    const { items } = done(await admin.list(THINGS, options.query ?? {}));
-    const truth = items.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`);
-    expect([...known].map((entry) => entry.join(' ')).sort()).toEqual(truth.sort());
-  };
-  return {
-    known,
-    events,
-    troubles,
-    syncs: () => events.filter(({ type }) => type === 'Synced').length,
-    becomesCurrent: () => vi.waitFor(isCurrent, { timeout: PATIENCE_MS, interval: 50 }),
-    [Symbol.asyncDispose]: () => reflector[Symbol.asyncDispose](),
-  };
-}
-
-function done<T>(outcome: Outcome<T>): T {
-  if (!outcome.ok) throw new Error(outcome.message);
-  return outcome.object;
-}
-
-async function change(prefix: string): Promise<void> {
-  for (const name of [`${prefix}-kept`, `${prefix}-changed`]) done(await admin.create(THINGS, thing(name)));
-  done(await admin.patch(THINGS, { name: `${prefix}-changed` }, { spec: { state: 'Cooling' } }));
-  const gone = done(await admin.create(THINGS, thing(`${prefix}-gone`)));
-  done(await admin.delete(THINGS, gone.metadata));
-}
+const follow = (options: Partial<ReflectorOptions> = {}) => followWith(client, admin, options);
+const change = (prefix: string) => changeBy(admin, prefix);
 
 test('it follows what happens', async () => {
   await change('before');
@@ -142,20 +96,6 @@ describe('it catches up', () => {
     await followed.becomesCurrent();
   });
 
-  test.each([{ seconds: 8 }, { seconds: 30 }])('after an outage of $seconds s', async ({ seconds }) => {
-    await change('early');
-    await using followed = await follow();
-    const before = followed.events.length;
-    await server.kill();
-    await wait(seconds * 1_000);
-    expect(followed.events).toHaveLength(before);
-    expect(followed.troubles.length).toBeGreaterThan(2);
-    expect(followed.troubles.length).toBeLessThan(10 + seconds);
-    await server.restart();
-    await change('late');
-    await followed.becomesCurrent();
-  });
-
   test('after a server that was paused until it was given up', async () => {
     using impatient = new KubeClient(() => accessAt(server, proxy.port), {
       userAgent: 'test',
@@ -171,18 +111,6 @@ describe('it catches up', () => {
     await change('paused');
     await followed.becomesCurrent();
   });
-});
-
-test('a silence of 35 s is nothing', async () => {
-  await using followed = await follow();
-  const watches = () => server.requestCount({ verb: 'WATCH', resource: 'things' });
-  const before = await watches();
-  await wait(35_000);
-  await change('after-silence');
-  await followed.becomesCurrent();
-  expect(followed.troubles).toEqual([]);
-  expect(followed.syncs()).toBe(1);
-  expect(await watches()).toBe(before);
 });
 
 test('a watch that the server ends in order is opened again without a pause or a word', async () => {

@@ -6,9 +6,9 @@ import { KubeClient } from '#pkg/kube/client.ts';
 import { toNewObject } from '#pkg/ledger/kubernetes-record.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
 import { callApi } from '#test/support/api-request.ts';
-import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
-import { applyManifests } from './crd-manifests.ts';
-import { plainToken, podToken } from './roles-tokens.ts';
+import { type ApiServer, type RunningServer, startApiServer } from '#test/support/api-server.ts';
+import { applyManifests } from '#test/support/manifests.ts';
+import { plainToken, podToken } from '#test/support/service-account-tokens.ts';
 
 const NODES = ['worker-0', 'worker-1', 'worker-2'];
 const RECORDS = '/apis/ipledger.io/v1alpha1/iprecords';
@@ -19,8 +19,8 @@ interface ClientWish extends Partial<ClientOptions> {
 }
 
 /** An API server with all of deploy/ that the ledger meets, and those who write records. */
-export interface LedgerCluster extends AsyncDisposable {
-  readonly server: ApiServer;
+export interface LedgerCluster<Server extends RunningServer = ApiServer> extends AsyncDisposable {
+  readonly server: Server;
   readonly port: number;
   /** With the token that is bound to the agent's pod on that node, `worker-1` unless told. */
   agent(wish?: ClientWish & { readonly node?: string }): KubeClient;
@@ -30,12 +30,19 @@ export interface LedgerCluster extends AsyncDisposable {
   clear(): Promise<void>;
 }
 
+/** On a server of its own, for who pauses, kills or misconfigures it. */
 export async function startLedgerCluster(): Promise<LedgerCluster> {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startApiServer());
-  const clients = stack.use(new DisposableStack());
   await applyManifests(server, 'crds', 'admission-policy.yaml', 'rbac.yaml');
+  const cluster = stack.use(await joinLedgerCluster(server));
+  const everything = stack.move();
+  return { ...cluster, [Symbol.asyncDispose]: () => everything.disposeAsync() };
+}
 
+/** On a server that is there, with all of deploy/ applied. */
+export async function joinLedgerCluster<Server extends RunningServer>(server: Server): Promise<LedgerCluster<Server>> {
+  const clients = new DisposableStack();
   const ca = await readFile(server.caFile);
   const port = Number(new URL(server.url).port);
   const accessWith = (token: string, at: number): LoadAccess => {
@@ -48,8 +55,6 @@ export async function startLedgerCluster(): Promise<LedgerCluster> {
   for (const node of NODES) agentTokens.set(node, await podToken(server, 'ipledger-agent', node));
   const controllerToken = await plainToken(server, 'ipledger-controller');
   await untilPolicyHolds(server, agentTokens.get('worker-1'));
-
-  const everything = stack.move();
   return {
     server,
     port,
@@ -60,17 +65,21 @@ export async function startLedgerCluster(): Promise<LedgerCluster> {
       const { status } = await callApi(server, { method: 'DELETE', path: RECORDS, token: server.adminToken });
       if (status !== 200) throw new Error(`the records of the test before cannot be deleted: ${status}`);
     },
-    [Symbol.asyncDispose]: () => everything.disposeAsync(),
+    [Symbol.asyncDispose]: async () => clients.dispose(),
   };
 }
 
 /** The API server takes up a new policy some time after it was stored. */
-async function untilPolicyHolds(server: ApiServer, agentToken: string | undefined): Promise<void> {
+async function untilPolicyHolds(server: RunningServer, agentToken: string | undefined): Promise<void> {
   const spec = heldBy(specOf('192.0.2.1'), { node: 'worker-2' });
   await vi.waitUntil(async () => (await dryRun(server, agentToken, spec)) === 422, 30_000);
 }
 
-async function dryRun(server: ApiServer, token: string | undefined, spec: ReturnType<typeof specOf>): Promise<number> {
+async function dryRun(
+  server: RunningServer,
+  token: string | undefined,
+  spec: ReturnType<typeof specOf>,
+): Promise<number> {
   const body = { apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord', ...toNewObject(spec) };
   const path = `${RECORDS}?dryRun=All`;
   const { status } = await callApi(server, {

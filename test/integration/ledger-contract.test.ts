@@ -2,16 +2,19 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import type { KubeClient } from '#pkg/kube/client.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
 import { describeLedger } from '#test/contract/ledger-contract.ts';
+import type { RunningServer } from '#test/support/api-server.ts';
+import { useSharedServer } from '#test/support/shared-api-server.ts';
 import { ledgerByRole } from './ledger-by-role.ts';
-import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
+import { joinLedgerCluster, type LedgerCluster } from './ledger-cluster.ts';
 
-let cluster: LedgerCluster;
+const server = useSharedServer();
+let cluster: LedgerCluster<RunningServer>;
 let controller: KubeClient;
 let agents: ReadonlyMap<string, KubeClient>;
 const writes = { agent: 0, controller: 0 };
 
 beforeAll(async () => {
-  cluster = await startLedgerCluster();
+  cluster = await joinLedgerCluster(server);
   controller = cluster.controller();
   agents = new Map(['worker-0', 'worker-1', 'worker-2'].map((node) => [node, cluster.agent({ node })]));
   return () => cluster[Symbol.asyncDispose]();

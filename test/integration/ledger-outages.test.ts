@@ -1,41 +1,22 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
-import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { expectFailure, taken } from '#test/contract/ledger-resource.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
-import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
 import { pauseForSure } from './ledger-pause.ts';
+import { IMPATIENT, inSeconds, SPEC, useLedgerStage } from './ledger-stage.ts';
 
-let cluster: LedgerCluster;
-/** The agent of worker-1, and somebody who looks on over a connection of its own. */
-let ledger: Ledger;
-let onlooker: Ledger;
-
-beforeAll(async () => {
-  cluster = await startLedgerCluster();
-  ledger = openKubernetesLedger(cluster.agent());
-  onlooker = openKubernetesLedger(cluster.controller());
-  return () => cluster[Symbol.asyncDispose]();
-});
-
-beforeEach(() => cluster.clear());
-
-const SPEC = specOf('10.0.0.1');
-const IMPATIENT = { limits: { connectTimeoutMs: 500 } };
-const inSeconds = (seconds: number) => ({ deadlineMs: performance.now() + seconds * 1_000 });
-
-const all = () => onlooker.list({ limit: 100 });
+const stage = useLedgerStage();
 
 describe('a paused API server', () => {
   test('whose create lands after the timeout, after a read said 404: still one record', async () => {
-    await using second = await cluster.server.secondServer();
+    await using second = await stage.cluster.server.secondServer();
     await using proxy = await startTcpProxy(Number(new URL(second.url).port));
     for (let round = 1; round <= 4; round += 1) {
       const name = `10.0.1.${round}`;
-      using client = cluster.agent({ limits: { connectTimeoutMs: 300 }, port: proxy.port });
+      using client = stage.cluster.agent({ limits: { connectTimeoutMs: 300 }, port: proxy.port });
       const slow = openKubernetesLedger(client, { attemptTimeoutMs: 300 });
       await slow.get(name);
       await pauseForSure(second);
@@ -43,44 +24,44 @@ describe('a paused API server', () => {
       await wait(50);
       proxy.hold('requests'); // the server never learns that the first try was given up
       await wait(1_000);
-      expect(await onlooker.get(name)).toBeNull();
+      expect(await stage.onlooker.get(name)).toBeNull();
       second.resume();
-      await vi.waitUntil(async () => (await onlooker.get(name)) !== null, 10_000);
+      await vi.waitUntil(async () => (await stage.onlooker.get(name)) !== null, 10_000);
       proxy.release();
-      expect(await creating).toEqual({ taken: true, record: await onlooker.get(name), mayStillLand: true });
-      expect(await all()).toHaveLength(round);
+      expect(await creating).toEqual({ taken: true, record: await stage.onlooker.get(name), mayStillLand: true });
+      expect(await stage.all()).toHaveLength(round);
     }
   });
 
   test('that stays paused to the deadline: the error names the record that was abandoned', async () => {
-    using client = cluster.agent(IMPATIENT);
+    using client = stage.cluster.agent(IMPATIENT);
     const paused = openKubernetesLedger(client, { attemptTimeoutMs: 500 });
     await paused.get('10.0.0.1');
-    await pauseForSure(cluster.server);
+    await pauseForSure(stage.cluster.server);
     const started = performance.now();
     const error = await expectFailure(paused.create(SPEC, inSeconds(2)), 'agent-unavailable').finally(() =>
-      cluster.server.resume(),
+      stage.cluster.server.resume(),
     );
     expect(performance.now() - started).toBeLessThan(5_000);
     expect(error.message).toContain('create the record 10.0.0.1');
     expect(abandonedName(error)).toBe('10.0.0.1');
-    const again = await ledger.create(SPEC, inSeconds(30));
+    const again = await stage.ledger.create(SPEC, inSeconds(30));
     expect(again.record).toMatchObject({ name: '10.0.0.1', spec: SPEC });
-    expect(await all()).toEqual([again.record]);
+    expect(await stage.all()).toEqual([again.record]);
   });
 
   test('whose caller goes away: it is told at once', async () => {
-    using client = cluster.agent(IMPATIENT);
+    using client = stage.cluster.agent(IMPATIENT);
     const paused = openKubernetesLedger(client);
     await paused.get('10.0.0.1');
-    await pauseForSure(cluster.server);
+    await pauseForSure(stage.cluster.server);
     const caller = new AbortController();
     setTimeout(() => caller.abort(), 200);
     const started = performance.now();
     const error = await expectFailure(
       paused.create(SPEC, { signal: caller.signal, ...inSeconds(30) }),
       'agent-unavailable',
-    ).finally(() => cluster.server.resume());
+    ).finally(() => stage.cluster.server.resume());
     expect(performance.now() - started).toBeLessThan(3_000);
     expect(abandonedName(error)).toBe('10.0.0.1');
   });
@@ -88,10 +69,10 @@ describe('a paused API server', () => {
 
 describe('an API server that is away', () => {
   test('to the deadline: nothing was sent and nothing is abandoned', async () => {
-    using client = cluster.agent(IMPATIENT);
+    using client = stage.cluster.agent(IMPATIENT);
     const waiting = openKubernetesLedger(client, { timeoutMs: 1_000 });
     const seen = await taken(waiting, SPEC);
-    await cluster.server.kill();
+    await stage.cluster.server.kill();
     try {
       const writes = [
         () => waiting.create(specOf('10.0.0.2')),
@@ -105,20 +86,20 @@ describe('an API server that is away', () => {
       await expectFailure(waiting.get('10.0.0.1'), 'agent-unavailable');
       await expectFailure(waiting.takenOf('pool-a'), 'agent-unavailable');
     } finally {
-      await cluster.server.restart();
+      await stage.cluster.server.restart();
     }
-    expect(await all()).toEqual([seen]);
+    expect(await stage.all()).toEqual([seen]);
   });
 
   test('and comes back: create, amend, release and reads go through', async () => {
     // A server that has just come up refuses what it will allow in a second: a balancer sends nobody there before it is ready.
-    await using balancer = await startTcpProxy(cluster.port);
-    using client = cluster.agent({ ...IMPATIENT, port: balancer.port });
+    await using balancer = await startTcpProxy(stage.cluster.port);
+    using client = stage.cluster.agent({ ...IMPATIENT, port: balancer.port });
     const patient = openKubernetesLedger(client, { timeoutMs: 60_000 });
     const old = await taken(patient, specOf('10.0.0.9'));
     const seen = await taken(patient, SPEC);
     balancer.refuse();
-    await cluster.server.kill();
+    await stage.cluster.server.kill();
     const doing = Promise.all([
       patient.create(specOf('10.0.0.2')),
       patient.amend(seen, heldBy(SPEC, { attach: 2 })),
@@ -127,11 +108,11 @@ describe('an API server that is away', () => {
       patient.byNode('worker-1'),
     ]);
     await wait(1_000);
-    await cluster.server.restart();
+    await stage.cluster.server.restart();
     await balancer.accept();
     const [created, amendment, released, found] = await doing;
     expect([created.taken, amendment.done, released.done]).toEqual([true, true, true]);
     expect(found).toMatchObject({ uid: seen.uid });
-    expect((await all()).map(({ name }) => name)).toEqual(['10.0.0.1', '10.0.0.2']);
+    expect((await stage.all()).map(({ name }) => name)).toEqual(['10.0.0.1', '10.0.0.2']);
   });
 });

@@ -10,15 +10,18 @@ import { IP_RECORDS, toNewObject } from '#pkg/ledger/kubernetes-record.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { taken } from '#test/contract/ledger-resource.ts';
 import { heldBy, holderOf, specOf } from '#test/contract/record-spec.ts';
-import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
+import type { RunningServer } from '#test/support/api-server.ts';
+import { useSharedServer } from '#test/support/shared-api-server.ts';
+import { joinLedgerCluster, type LedgerCluster } from './ledger-cluster.ts';
 import { listedBytes, recordRequests } from './ledger-requests.ts';
 
-let cluster: LedgerCluster;
+const server = useSharedServer();
+let cluster: LedgerCluster<RunningServer>;
 let controller: KubeClient;
 let ledger: Ledger;
 
 beforeAll(async () => {
-  cluster = await startLedgerCluster();
+  cluster = await joinLedgerCluster(server);
   controller = cluster.controller();
   ledger = openKubernetesLedger(cluster.agent());
   return () => cluster[Symbol.asyncDispose]();
@@ -43,15 +46,15 @@ async function fill(count: number): Promise<void> {
 describe('of 2,000 records', () => {
   test('what is taken is one request, and less than 45 bytes a record', async () => {
     await fill(2_000);
-    const before = await listedBytes(cluster.server);
+    const before = await listedBytes(server);
     let values: bigint[] = [];
     const read = async () => {
       values = (await ledger.takenOf('pool-a')).map(({ value }) => value);
     };
-    expect(await recordRequests(cluster.server, read)).toEqual({ LIST: 1 });
+    expect(await recordRequests(server, read)).toEqual({ LIST: 1 });
     expect(new Set(values).size).toBe(2_000);
     expect(Math.min(...values.map(Number))).toBe(0x0a010000);
-    const bytesPerRecord = ((await listedBytes(cluster.server)) - before) / 2_000;
+    const bytesPerRecord = ((await listedBytes(server)) - before) / 2_000;
     expect(bytesPerRecord).toBeGreaterThan(1);
     expect(bytesPerRecord).toBeLessThan(45);
   });
@@ -62,9 +65,9 @@ describe('of 2,000 records', () => {
     expect((await page()).map(({ name }) => name)).toEqual(
       [0, 1, 10, 100, 101, 102, 103, 104, 105, 106].map((n) => `10.1.1.${n}`),
     );
-    expect(await recordRequests(cluster.server, page)).toEqual({ LIST: 1, GET: 10 });
+    expect(await recordRequests(server, page)).toEqual({ LIST: 1, GET: 10 });
     const ofNode = () => ledger.list({ node: 'worker-2', limit: 10 });
-    expect(await recordRequests(cluster.server, ofNode)).toEqual({ LIST: 1 });
+    expect(await recordRequests(server, ofNode)).toEqual({ LIST: 1 });
   });
 
   test('all come, page after page, while others come and go', async () => {

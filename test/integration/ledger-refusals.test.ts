@@ -8,7 +8,7 @@ import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { amended, expectFailure, taken } from '#test/contract/ledger-resource.ts';
 import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
-import { applyManifests, kubectl } from './crd-manifests.ts';
+import { applyManifests, kubectl } from '#test/support/manifests.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
 import { recordRequests } from './ledger-requests.ts';
 

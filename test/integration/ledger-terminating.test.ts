@@ -6,14 +6,17 @@ import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { taken } from '#test/contract/ledger-resource.ts';
 import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
 import { callApi } from '#test/support/api-request.ts';
-import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
+import type { RunningServer } from '#test/support/api-server.ts';
+import { useSharedServer } from '#test/support/shared-api-server.ts';
+import { joinLedgerCluster, type LedgerCluster } from './ledger-cluster.ts';
 
-let cluster: LedgerCluster;
+const server = useSharedServer();
+let cluster: LedgerCluster<RunningServer>;
 let controller: KubeClient;
 let ledger: Ledger;
 
 beforeAll(async () => {
-  cluster = await startLedgerCluster();
+  cluster = await joinLedgerCluster(server);
   controller = cluster.controller();
   ledger = openKubernetesLedger(cluster.agent());
   return () => cluster[Symbol.asyncDispose]();
@@ -22,7 +25,7 @@ beforeAll(async () => {
 const SPEC = specOf('10.0.0.1');
 const PATH = '/apis/ipledger.io/v1alpha1/iprecords/10.0.0.1';
 const asAdmin = (method: string, path: string, body?: unknown) =>
-  callApi(cluster.server, { method, path, body, token: cluster.server.adminToken });
+  callApi(server, { method, path, body, token: server.adminToken });
 
 /** Whoever is not bound by the policy can leave a record like this: with a finalizer, and deleted only in name. */
 async function storeMarked(spec = SPEC) {

@@ -1,34 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { amended, taken } from '#test/contract/ledger-resource.ts';
 import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
-import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
 import { recordRequests } from './ledger-requests.ts';
+import { IMPATIENT, inSeconds, SPEC, useLedgerStage } from './ledger-stage.ts';
 
-let cluster: LedgerCluster;
-/** The agent of worker-1, and somebody who looks on over a connection of its own. */
-let ledger: Ledger;
-let onlooker: Ledger;
-
-beforeAll(async () => {
-  cluster = await startLedgerCluster();
-  ledger = openKubernetesLedger(cluster.agent());
-  onlooker = openKubernetesLedger(cluster.controller());
-  return () => cluster[Symbol.asyncDispose]();
-});
-
-beforeEach(() => cluster.clear());
-
-const SPEC = specOf('10.0.0.1');
+const stage = useLedgerStage();
 const OTHER_POD = { name: 'web-1', uid: 'pod-uid-1', containerID: 'container-1' };
-const IMPATIENT = { limits: { connectTimeoutMs: 500 } };
-const inSeconds = (seconds: number) => ({ deadlineMs: performance.now() + seconds * 1_000 });
-
-const all = () => onlooker.list({ limit: 100 });
 
 describe('what a write costs the API server', () => {
   test('one request each: create, amend, take over, release', async () => {
@@ -37,43 +19,43 @@ describe('what a write costs the API server', () => {
     const each = (act: (record: IpRecord) => Promise<IpRecord>) => async () => {
       for (const [at, record] of records.entries()) records[at] = await act(record);
     };
-    const requestsOf = (act: () => Promise<unknown>) => recordRequests(cluster.server, act);
+    const requestsOf = (act: () => Promise<unknown>) => recordRequests(stage.cluster.server, act);
     const create = async () => {
-      for (const address of addresses) records.push(await taken(ledger, specOf(address)));
+      for (const address of addresses) records.push(await taken(stage.ledger, specOf(address)));
     };
-    const amend = each((seen) => amended(ledger, seen, heldBy(seen.spec, { attach: 2 })));
-    const retain = each((seen) => amended(ledger, seen, inState(seen.spec, 'Retained')));
+    const amend = each((seen) => amended(stage.ledger, seen, heldBy(seen.spec, { attach: 2 })));
+    const retain = each((seen) => amended(stage.ledger, seen, inState(seen.spec, 'Retained')));
     const takeOver = each(async (seen) => {
-      const outcome = await ledger.takeOver(seen, heldBy(inState(seen.spec, 'Allocated'), { uid: 'next' }));
+      const outcome = await stage.ledger.takeOver(seen, heldBy(inState(seen.spec, 'Allocated'), { uid: 'next' }));
       return outcome.done ? outcome.record : seen;
     });
     const release = async () => {
-      for (const record of records) expect(await ledger.release(record)).toEqual({ done: true });
+      for (const record of records) expect(await stage.ledger.release(record)).toEqual({ done: true });
     };
     expect(await requestsOf(create)).toEqual({ POST: 10 });
     expect(await requestsOf(amend)).toEqual({ PUT: 10 });
     expect(await requestsOf(retain)).toEqual({ PUT: 10 });
     expect(await requestsOf(takeOver)).toEqual({ PUT: 10 });
     expect(await requestsOf(release)).toEqual({ DELETE: 10 });
-    expect(await all()).toEqual([]);
+    expect(await stage.all()).toEqual([]);
   });
 
   test('a lost create one more, to learn who has the address', async () => {
-    const first = await taken(onlooker, SPEC);
+    const first = await taken(stage.onlooker, SPEC);
     const second = async () =>
-      expect(await ledger.create(heldBy(SPEC, OTHER_POD))).toEqual({ taken: false, record: first });
-    expect(await recordRequests(cluster.server, second)).toEqual({ POST: 1, GET: 1 });
+      expect(await stage.ledger.create(heldBy(SPEC, OTHER_POD))).toEqual({ taken: false, record: first });
+    expect(await recordRequests(stage.cluster.server, second)).toEqual({ POST: 1, GET: 1 });
   });
 
   test('a refused release none, an amend of what is changed one more, to tell it from gone', async () => {
-    const requestsOf = (act: () => Promise<unknown>) => recordRequests(cluster.server, act);
-    const amend = (seen: IpRecord) => ledger.amend(seen, heldBy(SPEC, { attach: 7 }));
-    const seen = await taken(ledger, SPEC);
-    const now = await amended(ledger, seen, heldBy(SPEC, { attach: 2 }));
-    expect(await requestsOf(() => ledger.release(seen))).toEqual({ DELETE: 1 });
+    const requestsOf = (act: () => Promise<unknown>) => recordRequests(stage.cluster.server, act);
+    const amend = (seen: IpRecord) => stage.ledger.amend(seen, heldBy(SPEC, { attach: 7 }));
+    const seen = await taken(stage.ledger, SPEC);
+    const now = await amended(stage.ledger, seen, heldBy(SPEC, { attach: 2 }));
+    expect(await requestsOf(() => stage.ledger.release(seen))).toEqual({ DELETE: 1 });
     expect(await requestsOf(() => amend(seen))).toEqual({ PUT: 1, GET: 1 });
-    await ledger.release(now);
-    expect(await requestsOf(() => ledger.release(now))).toEqual({ DELETE: 1 });
+    await stage.ledger.release(now);
+    expect(await requestsOf(() => stage.ledger.release(now))).toEqual({ DELETE: 1 });
     expect(await requestsOf(() => amend(now))).toEqual({ PUT: 1 });
   });
 });
@@ -84,8 +66,8 @@ async function losingTheAnswer<T>(
   isDone: () => Promise<boolean>,
   meanwhile = async () => {},
 ): Promise<T> {
-  await using proxy = await startTcpProxy(cluster.port);
-  using client = cluster.agent({ ...IMPATIENT, port: proxy.port });
+  await using proxy = await startTcpProxy(stage.cluster.port);
+  using client = stage.cluster.agent({ ...IMPATIENT, port: proxy.port });
   const cutOff = openKubernetesLedger(client);
   await cutOff.get('10.0.0.1');
   proxy.hold('answers');
@@ -98,13 +80,13 @@ async function losingTheAnswer<T>(
 }
 
 describe('an answer that is lost after the write was done', () => {
-  const isThere = async () => (await onlooker.get('10.0.0.1')) !== null;
-  const isAttached = async () => (await onlooker.get('10.0.0.1'))?.spec.holder.attach === 5;
+  const isThere = async () => (await stage.onlooker.get('10.0.0.1')) !== null;
+  const isAttached = async () => (await stage.onlooker.get('10.0.0.1'))?.spec.holder.attach === 5;
 
   test('a create is taken, with the record that is there', async () => {
     const outcome = await losingTheAnswer((cutOff) => cutOff.create(SPEC), isThere);
-    expect(outcome).toEqual({ taken: true, record: await onlooker.get('10.0.0.1'), mayStillLand: true });
-    expect(await all()).toHaveLength(1);
+    expect(outcome).toEqual({ taken: true, record: await stage.onlooker.get('10.0.0.1'), mayStillLand: true });
+    expect(await stage.all()).toHaveLength(1);
   });
 
   test('a create that was released and taken by another meanwhile is not', async () => {
@@ -113,9 +95,9 @@ describe('an answer that is lost after the write was done', () => {
       (cutOff) => cutOff.create(SPEC),
       isThere,
       async () => {
-        const ours = await onlooker.get('10.0.0.1');
-        if (ours !== null) await onlooker.release(ours);
-        now = await taken(onlooker, heldBy(SPEC, OTHER_POD));
+        const ours = await stage.onlooker.get('10.0.0.1');
+        if (ours !== null) await stage.onlooker.release(ours);
+        now = await taken(stage.onlooker, heldBy(SPEC, OTHER_POD));
       },
     );
     expect(outcome).toEqual({ taken: false, record: now, mayStillLand: true });
@@ -126,34 +108,34 @@ describe('an answer that is lost after the write was done', () => {
       (cutOff) => cutOff.create(SPEC),
       isThere,
       async () => {
-        const ours = await onlooker.get('10.0.0.1');
-        if (ours !== null) await amended(onlooker, ours, inState(SPEC, 'Suspect'));
+        const ours = await stage.onlooker.get('10.0.0.1');
+        if (ours !== null) await amended(stage.onlooker, ours, inState(SPEC, 'Suspect'));
       },
     );
     expect(outcome).toMatchObject({ taken: false, record: { spec: { state: 'Suspect' } } });
   });
 
   test('an amendment is done, with the record that is there', async () => {
-    const seen = await taken(ledger, SPEC);
+    const seen = await taken(stage.ledger, SPEC);
     const outcome = await losingTheAnswer((cutOff) => cutOff.amend(seen, heldBy(SPEC, { attach: 5 })), isAttached);
-    expect(outcome).toEqual({ done: true, record: await onlooker.get('10.0.0.1') });
+    expect(outcome).toEqual({ done: true, record: await stage.onlooker.get('10.0.0.1') });
   });
 
   test('an amendment that somebody wrote over is changed', async () => {
-    const seen = await taken(ledger, SPEC);
+    const seen = await taken(stage.ledger, SPEC);
     const outcome = await losingTheAnswer(
       (cutOff) => cutOff.amend(seen, heldBy(SPEC, { attach: 5 })),
       isAttached,
       async () => {
-        const ours = await onlooker.get('10.0.0.1');
-        if (ours !== null) await amended(onlooker, ours, inState(ours.spec, 'Suspect'));
+        const ours = await stage.onlooker.get('10.0.0.1');
+        if (ours !== null) await amended(stage.onlooker, ours, inState(ours.spec, 'Suspect'));
       },
     );
     expect(outcome).toEqual({ done: false, because: 'changed' });
   });
 
   test('a release is done', async () => {
-    const seen = await taken(ledger, SPEC);
+    const seen = await taken(stage.ledger, SPEC);
     const outcome = await losingTheAnswer(
       (cutOff) => cutOff.release(seen),
       async () => !(await isThere()),
@@ -162,23 +144,23 @@ describe('an answer that is lost after the write was done', () => {
   });
 
   test('a release is done, and whoever has the address by now keeps it', async () => {
-    const seen = await taken(ledger, SPEC);
+    const seen = await taken(stage.ledger, SPEC);
     const outcome = await losingTheAnswer(
       (cutOff) => cutOff.release(seen),
       async () => !(await isThere()),
-      async () => void (await taken(onlooker, heldBy(SPEC, OTHER_POD))),
+      async () => void (await taken(stage.onlooker, heldBy(SPEC, OTHER_POD))),
     );
     expect(outcome).toEqual({ done: true });
-    expect(await onlooker.get('10.0.0.1')).toMatchObject({ spec: { holder: OTHER_POD } });
+    expect(await stage.onlooker.get('10.0.0.1')).toMatchObject({ spec: { holder: OTHER_POD } });
   });
 
   test('a create whose server died of it is found again by the next one', async () => {
     const outcome = await losingTheAnswer(
       (cutOff) => cutOff.create(SPEC, inSeconds(60)),
       isThere,
-      () => cluster.server.restart(),
+      () => stage.cluster.server.restart(),
     );
-    expect(outcome).toEqual({ taken: true, record: await onlooker.get('10.0.0.1'), mayStillLand: true });
-    expect(await all()).toHaveLength(1);
+    expect(outcome).toEqual({ taken: true, record: await stage.onlooker.get('10.0.0.1'), mayStillLand: true });
+    expect(await stage.all()).toHaveLength(1);
   });
 });

@@ -1,20 +1,16 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type ApiAnswer, callApi } from '#test/support/api-request.ts';
-import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
-import { applyManifests } from './crd-manifests.ts';
-import { plainToken } from './roles-tokens.ts';
+import { plainToken } from '#test/support/service-account-tokens.ts';
+import { useSharedServer } from '#test/support/shared-api-server.ts';
 
 const ACCOUNTS = ['agent', 'controller', 'ctl'] as const;
 type Account = (typeof ACCOUNTS)[number];
 
-let server: ApiServer;
+const server = useSharedServer();
 const tokens = {} as Record<Account, string>;
 
 beforeAll(async () => {
-  server = await startApiServer();
-  await applyManifests(server, 'crds', 'admission-policy.yaml', 'rbac.yaml');
   for (const account of ACCOUNTS) tokens[account] = await plainToken(server, `ipledger-${account}`);
-  return () => server[Symbol.asyncDispose]();
 });
 
 const send = (token: string, method: string, path: string, body?: unknown): Promise<ApiAnswer> =>

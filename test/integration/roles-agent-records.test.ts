@@ -2,25 +2,21 @@ import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { RecordSpec, RecordState } from '#pkg/crd/ip-record.ts';
 import { RECORD_LABELS, recordLabels } from '#pkg/crd/record-labels.ts';
 import { type ApiAnswer, callApi } from '#test/support/api-request.ts';
-import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
-import { applyManifests } from './crd-manifests.ts';
-import { plainToken, podToken } from './roles-tokens.ts';
+import { plainToken, podToken } from '#test/support/service-account-tokens.ts';
+import { useSharedServer } from '#test/support/shared-api-server.ts';
 
 const LONG_NODE = `${'n'.repeat(60)}.example.org`;
 
-let server: ApiServer;
+const server = useSharedServer();
 /** The agent of worker-1: all others are measured against it. */
 let agent: string;
 let longAgent: string;
 
 beforeAll(async () => {
-  server = await startApiServer();
-  await applyManifests(server, 'crds', 'admission-policy.yaml', 'rbac.yaml');
   agent = await podToken(server, 'ipledger-agent', 'worker-1');
   longAgent = await podToken(server, 'ipledger-agent', LONG_NODE);
   // The API server takes up a new policy some time after it was stored.
   await vi.waitFor(async () => expect((await tryCreate(specOf({ node: 'worker-2' }))).status).toBe(422), 30_000);
-  return () => server[Symbol.asyncDispose]();
 });
 
 const RECORDS = '/apis/ipledger.io/v1alpha1/iprecords';

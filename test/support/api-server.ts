@@ -20,10 +20,20 @@ interface AdminAccess extends ApiAccess {
   readonly adminToken: string;
 }
 
-export interface ApiServer extends AdminAccess, AsyncDisposable {
+/** Where a server is; plain data, so that one process can tell another. */
+export interface ServerPlace extends AdminAccess {
   readonly kubeconfigFile: string;
   /** Holds the logs and the data; removed with the first server. */
   readonly dir: string;
+}
+
+/** A server that somebody else may use too: it can be asked, and is not to be paused or killed. */
+export interface RunningServer extends ServerPlace {
+  metrics(): Promise<string>;
+  requestCount(labels: Labels): Promise<number>;
+}
+
+export interface ApiServer extends RunningServer, AsyncDisposable {
   pid(): number;
   pause(): void;
   resume(): void;
@@ -32,8 +42,6 @@ export interface ApiServer extends AdminAccess, AsyncDisposable {
   restart(): Promise<void>;
   /** Another kube-apiserver on the same etcd; it ends with the first one at the latest. */
   secondServer(): Promise<ApiServer>;
-  metrics(): Promise<string>;
-  requestCount(labels: Labels): Promise<number>;
 }
 
 interface Site {
@@ -67,6 +75,12 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   return { ...server, [Symbol.asyncDispose]: () => everything.disposeAsync() };
 }
 
+export function reachServer(place: ServerPlace): RunningServer {
+  const metrics = async () => String((await callApi(place, { path: '/metrics', token: place.adminToken })).body);
+  const requestCount = async (labels: Labels) => sumCounter(await metrics(), 'apiserver_request_total', labels);
+  return { ...place, metrics, requestCount };
+}
+
 async function startOn(site: Site): Promise<ApiServer> {
   const port = await findFreePort();
   const { caFile, adminToken } = site.credentials;
@@ -79,11 +93,8 @@ async function startOn(site: Site): Promise<ApiServer> {
   const kill = () => running.kill();
   site.servers.defer(kill);
 
-  const metrics = async () => String((await callApi(access, { path: '/metrics', token: adminToken })).body);
   return {
-    ...access,
-    kubeconfigFile,
-    dir: site.dir,
+    ...reachServer({ ...access, kubeconfigFile, dir: site.dir }),
     pid: () => running.pid,
     pause: () => running.pause(),
     resume: () => running.resume(),
@@ -93,8 +104,6 @@ async function startOn(site: Site): Promise<ApiServer> {
       running = await startServerProcess(command);
     },
     secondServer: () => startOn(site),
-    metrics,
-    requestCount: async (labels) => sumCounter(await metrics(), 'apiserver_request_total', labels),
     [Symbol.asyncDispose]: kill,
   };
 }

@@ -1,7 +1,7 @@
 import type { Schema } from './schema.ts';
 
 /** `wide` columns are shown by `kubectl get -o wide` only. */
-type Column = readonly [
+export type Column = readonly [
   name: string,
   type: 'string' | 'integer' | 'boolean' | 'date',
   jsonPath: string,

@@ -1,3 +1,4 @@
+import type { Column } from './custom-resource.ts';
 import { ADDRESS_RANGE, firstOf, lastOf, ROUTE_OF_POOL } from './network-text.ts';
 import { listOf, type Rule, rules, type Schema, text } from './schema.ts';
 
@@ -74,4 +75,12 @@ export const NETWORK_RULES: readonly Rule[] = [
     message: 'has a dst that is not of the family of the subnet',
     fieldPath: '.routes',
   },
+];
+
+/** What a list shows of a network first, and how much of it is in use. */
+export const NETWORK_COLUMNS: readonly Column[] = [
+  ['VERSION', 'string', '.spec.ipVersion'],
+  ['SUBNET', 'string', '.spec.subnet'],
+  ['ALLOCATED-IP-COUNT', 'integer', '.status.allocatedIPCount'],
+  ['TOTAL-IP-COUNT', 'integer', '.status.totalIPCount'],
 ];

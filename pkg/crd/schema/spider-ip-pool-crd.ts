@@ -1,5 +1,5 @@
 import { labelSelector } from './label-selector-schema.ts';
-import { NETWORK_PROPERTIES, NETWORK_RULES } from './network-spec.ts';
+import { NETWORK_COLUMNS, NETWORK_PROPERTIES, NETWORK_RULES } from './network-spec.ts';
 import { listOf, object, rules, type Schema, text } from './schema.ts';
 import { spiderpoolKind } from './spiderpool-kind.ts';
 import { CONDITIONS, COUNT } from './status-schema.ts';
@@ -45,10 +45,7 @@ export const SPIDER_IP_POOL_CRD = spiderpoolKind({
   scope: 'Cluster',
   hasStatusSubresource: true,
   columns: [
-    ['VERSION', 'string', '.spec.ipVersion'],
-    ['SUBNET', 'string', '.spec.subnet'],
-    ['ALLOCATED-IP-COUNT', 'integer', '.status.allocatedIPCount'],
-    ['TOTAL-IP-COUNT', 'integer', '.status.totalIPCount'],
+    ...NETWORK_COLUMNS,
     ['DEFAULT', 'boolean', '.spec.default'],
     ['DISABLE', 'boolean', '.spec.disable', 'wide'],
     ['NodeName', 'string', '.spec.nodeName', 'wide'],

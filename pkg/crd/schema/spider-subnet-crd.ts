@@ -1,4 +1,4 @@
-import { NETWORK_PROPERTIES, NETWORK_RULES } from './network-spec.ts';
+import { NETWORK_COLUMNS, NETWORK_PROPERTIES, NETWORK_RULES } from './network-spec.ts';
 import { object, rules } from './schema.ts';
 import { spiderpoolKind } from './spiderpool-kind.ts';
 import { CONDITIONS, COUNT, VLAN } from './status-schema.ts';
@@ -19,12 +19,7 @@ export const SPIDER_SUBNET_CRD = spiderpoolKind({
   shortName: 'ss',
   scope: 'Cluster',
   hasStatusSubresource: true,
-  columns: [
-    ['VERSION', 'string', '.spec.ipVersion'],
-    ['SUBNET', 'string', '.spec.subnet'],
-    ['ALLOCATED-IP-COUNT', 'integer', '.status.allocatedIPCount'],
-    ['TOTAL-IP-COUNT', 'integer', '.status.totalIPCount'],
-  ],
+  columns: NETWORK_COLUMNS,
   schema: object(
     { spec: object({ ...NETWORK_PROPERTIES, vlan: VLAN }, ['subnet'], rules(...NETWORK_RULES)), status },
     ['spec'],

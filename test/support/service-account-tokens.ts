@@ -1,7 +1,12 @@
-import { callApi } from '#test/support/api-request.ts';
-import type { ApiServer } from '#test/support/api-server.ts';
+import { callApi } from './api-request.ts';
+import type { ServerPlace } from './api-server.ts';
 
 const NAMESPACE = '/api/v1/namespaces/ipledger';
+
+interface Named {
+  readonly metadata: { readonly name: string };
+  readonly spec?: object;
+}
 
 interface Bound {
   readonly apiVersion: 'v1';
@@ -11,28 +16,34 @@ interface Bound {
 }
 
 /** A token as kubelet projects it into a pod of that account on that node. Without a node the pod is not scheduled yet. */
-export async function podToken(server: ApiServer, account: string, node?: string): Promise<string> {
+export async function podToken(server: ServerPlace, account: string, node?: string): Promise<string> {
   const name = `${account}-${node ?? 'nowhere'}`;
-  if (node !== undefined) await create(server, '/api/v1/nodes', { metadata: { name: node } });
+  if (node !== undefined) await ensure(server, '/api/v1/nodes', { metadata: { name: node } });
   const containers = [{ name: 'main', image: 'main' }];
   const spec = { serviceAccountName: account, containers, ...(node === undefined ? {} : { nodeName: node }) };
-  const pod = await create<{ metadata: { uid: string } }>(server, `${NAMESPACE}/pods`, { metadata: { name }, spec });
+  const pod = await ensure<{ metadata: { uid: string } }>(server, `${NAMESPACE}/pods`, { metadata: { name }, spec });
   return requestToken(server, account, { apiVersion: 'v1', kind: 'Pod', name, uid: pod.metadata.uid });
 }
 
 /** A token that belongs to no pod. */
-export function plainToken(server: ApiServer, account: string): Promise<string> {
+export function plainToken(server: ServerPlace, account: string): Promise<string> {
   return requestToken(server, account);
 }
 
-async function requestToken(server: ApiServer, account: string, boundObjectRef?: Bound): Promise<string> {
+async function requestToken(server: ServerPlace, account: string, boundObjectRef?: Bound): Promise<string> {
   const path = `${NAMESPACE}/serviceaccounts/${account}/token`;
   const issued = await create<{ status: { token: string } }>(server, path, { spec: { boundObjectRef } });
   return issued.status.token;
 }
 
-async function create<T>(server: ApiServer, path: string, body: unknown): Promise<T> {
+async function create<T>(server: ServerPlace, path: string, body: unknown): Promise<T> {
   const answer = await callApi(server, { method: 'POST', path, body, token: server.adminToken });
   if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body as T;
+}
+
+/** Another test of the same server may have made it. */
+async function ensure<T>(server: ServerPlace, path: string, body: Named): Promise<T> {
+  const found = await callApi(server, { path: `${path}/${body.metadata.name}`, token: server.adminToken });
+  return found.status === 200 ? (found.body as T) : create<T>(server, path, body);
 }
