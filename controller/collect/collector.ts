@@ -20,6 +20,7 @@ import { RecordNotes } from './record-notes.ts';
 import { openRecordWriter, type RecordWriter } from './record-writer.ts';
 import { restoreMissing } from './restore-missing.ts';
 import { Tellings } from './tellings.ts';
+import type { Verdict } from './verdict.ts';
 
 export interface CollectorDeps {
   readonly client: KubeClient;
@@ -32,8 +33,8 @@ export interface CollectorDeps {
 }
 
 const BACKOFF = { firstMs: 500, mostMs: 60_000 };
-/** From so many records on one list of all pods is cheaper than a read for each. */
-const LIST_FROM = 50;
+/** A timer has an upper limit, and clocks may be wrong; each sweep looks again anyway. */
+const LONGEST_WAIT_MS = 3_600_000;
 const BREATH_EVERY = 500;
 
 /** Brings addresses back that nobody has any more: on events at once, and in a sweep over all records from time to time. */
@@ -99,17 +100,15 @@ export class Collection implements AsyncDisposable {
     const { log, settings } = this.#deps;
     const { view, signal } = this.#term;
     const names = view.records.names();
-    const doubtful: string[] = [];
+    let doubtful = 0;
     for (const [index, name] of names.entries()) {
       if (index % BREATH_EVERY === BREATH_EVERY - 1) await breathe();
       if (signal.aborted) return;
       const known = view.records.get(name);
-      if (known !== null && this.#isDoubtful(known)) doubtful.push(name);
+      if (known !== null) doubtful += Number(this.#plan(known));
     }
-    if (doubtful.length >= LIST_FROM) await this.#reads.listPods();
-    for (const name of doubtful) this.#queue.add(name);
     if (settings.repairsMissingRecords) await this.#restoreMissing();
-    log.info({ records: names.length, doubtful: doubtful.length }, 'sweep looked at every record');
+    log.info({ records: names.length, doubtful }, 'sweep looked at every record');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -117,9 +116,16 @@ export class Collection implements AsyncDisposable {
     await this.#queue[Symbol.asyncDispose]();
   }
 
-  #isDoubtful(known: KnownRecord): boolean {
+  /** Whether there is something to be done about it now. */
+  #plan(known: KnownRecord): boolean {
+    const { name } = known.record;
     const verdict = judge(known.record, this.#source.known(known), this.#deps.settings);
-    return verdict.do !== 'keep' || this.#hasWrongLabels(known);
+    if (verdict.do === 'keep' && verdict.againInMs !== undefined) {
+      this.#queue.addAfter(name, Math.min(verdict.againInMs, LONGEST_WAIT_MS));
+    }
+    const isDoubtful = verdict.do !== 'keep' || this.#hasWrongLabels(known);
+    if (isDoubtful) this.#queue.add(name);
+    return isDoubtful;
   }
 
   /** The record's resourceVersion first, then what the API server says, then the write that holds only for that version. */
@@ -132,7 +138,7 @@ export class Collection implements AsyncDisposable {
     if (first.do === 'keep') {
       this.#tellings.kept(record, first);
       if (this.#hasWrongLabels(known)) await this.#carryOut(known, { do: 'relabel', cause: 'labels-wrong' });
-      return first.againInMs;
+      return again(first);
     }
     const evidence = await this.#source.live(known, this.#reads);
     let verdict = judge(record, evidence, settings);
@@ -144,7 +150,7 @@ export class Collection implements AsyncDisposable {
     if (verdict.do === 'ask-live') return undefined;
     if (verdict.do !== 'keep') return this.#carryOut(known, verdict);
     this.#tellings.kept(record, verdict);
-    return verdict.againInMs;
+    return again(verdict);
   }
 
   async #carryOut({ record }: KnownRecord, change: Change): Promise<undefined> {
@@ -213,4 +219,8 @@ export class Collection implements AsyncDisposable {
   #addAll(names: Iterable<string>): void {
     for (const name of names) this.#queue.add(name);
   }
+}
+
+function again({ againInMs }: Verdict & { do: 'keep' }): number | undefined {
+  return againInMs === undefined ? undefined : Math.min(againInMs, LONGEST_WAIT_MS);
 }

@@ -19,6 +19,7 @@ export class FreshReads {
     this.#dropOld(nowMs);
     const result = read();
     const entry = { startedMs: nowMs, result };
+    this.#reads.delete(key); // a map keeps the order of first entry, and the oldest are dropped first
     this.#reads.set(key, entry);
     result.catch(() => {
       if (this.#reads.get(key) === entry) this.#reads.delete(key);

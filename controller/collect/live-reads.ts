@@ -21,6 +21,8 @@ interface Listing {
 
 const SHARED_FOR_MS = 10_000;
 const LISTING_FOR_MS = 120_000;
+/** After so many reads of single pods one list of all is cheaper. */
+const LIST_AFTER = 50;
 
 /** What the API server says now, never a cache. `seenMs` is when the record in question was seen: reads come after it. */
 export class LiveReads {
@@ -30,6 +32,7 @@ export class LiveReads {
   readonly #fresh: FreshReads;
   readonly #shared = new SharedValues();
   #listing: Listing | null = null;
+  #readsSinceListing = 0;
 
   constructor(client: KubeClient, nowMs: () => number, signal: AbortSignal) {
     this.#client = client;
@@ -38,17 +41,14 @@ export class LiveReads {
     this.#fresh = new FreshReads(nowMs, SHARED_FOR_MS);
   }
 
-  /** One consistent list of all pods, by name only: what is not in it needs no read of its own. */
-  async listPods(): Promise<void> {
-    const startedMs = this.#nowMs();
-    const listed = await this.#client.list(PODS, {}, { form: 'metadata', trim: toName, signal: this.#signal });
-    if (!listed.ok) throw unread('all pods', listed);
-    const names = new Set(listed.object.items.map(({ metadata }) => keyOf(metadata)));
-    this.#listing = { startedMs, names };
-  }
-
   async pod(namespace: string, name: string, seenMs: number): Promise<PodFacts | null> {
-    if (this.#isListedAsGone(`${namespace}/${name}`, seenMs)) return null;
+    const key = `${namespace}/${name}`;
+    if (this.#isListedAsGone(key, seenMs)) return null;
+    this.#readsSinceListing += 1;
+    if (this.#readsSinceListing > LIST_AFTER) {
+      await this.#fresh.read('all pods', seenMs, () => this.#listPods());
+      if (this.#isListedAsGone(key, seenMs)) return null;
+    }
     const found = await this.#read(PODS, { namespace, name });
     if (found.ok) return toPodFacts(found.object, this.#shared);
     if (found.because === 'NotFound') return null;
@@ -99,6 +99,15 @@ export class LiveReads {
   }
 
   readonly #read: ReadLive = (resource, at) => this.#client.get(resource, at, { signal: this.#signal });
+
+  /** One consistent list of all pods, by name only: what is not in it needs no read of its own. */
+  async #listPods(): Promise<void> {
+    const startedMs = this.#nowMs();
+    const listed = await this.#client.list(PODS, {}, { form: 'metadata', trim: toName, signal: this.#signal });
+    if (!listed.ok) throw unread('all pods', listed);
+    this.#listing = { startedMs, names: new Set(listed.object.items.map(({ metadata }) => keyOf(metadata))) };
+    this.#readsSinceListing = 0;
+  }
 
   #isListedAsGone(key: string, seenMs: number): boolean {
     const listing = this.#listing;
