@@ -12,7 +12,6 @@ export interface CollectSettings {
   readonly suspectsRunningWithoutAddress: boolean;
   readonly repairsMissingRecords: boolean;
   readonly keepsStatefulSets: boolean;
-  readonly keepsMachines: boolean;
   /** How long a pod must be gone, and a resourceVersion known, before its absence counts. */
   readonly settleMs: number;
   /** How long a Node object must be gone before nothing of it can run any more. */
@@ -38,7 +37,6 @@ export const COLLECT_DEFAULTS: CollectSettings = {
   suspectsRunningWithoutAddress: false,
   repairsMissingRecords: true,
   keepsStatefulSets: true,
-  keepsMachines: true,
   settleMs: 60_000,
   nodeGoneMs: 300_000,
   leaseFreshMs: 25_000,

@@ -133,7 +133,7 @@ export class Collection implements AsyncDisposable {
     const { settings } = this.#deps;
     const known = this.#term.view.records.get(name);
     if (known === null || this.#term.signal.aborted) return undefined;
-    const { record, firstSeenMs } = known;
+    const { record } = known;
     const first = judge(record, this.#source.known(known), settings);
     if (first.do === 'keep') {
       this.#tellings.kept(record, first);
@@ -143,9 +143,8 @@ export class Collection implements AsyncDisposable {
     const evidence = await this.#source.live(known, this.#reads);
     let verdict = judge(record, evidence, settings);
     if (verdict.do === 'ask-live') {
-      const ownerUid = this.#source.ownerUid(record, evidence);
-      const owner = await this.#reads.owner(verdict.what, record, ownerUid, firstSeenMs);
-      verdict = judge(record, { ...evidence, owner }, settings);
+      const complete = await this.#source.withOwner(verdict.what, known, evidence, this.#reads);
+      verdict = judge(record, complete, settings);
     }
     if (verdict.do === 'ask-live') return undefined;
     if (verdict.do !== 'keep') return this.#carryOut(known, verdict);

@@ -18,6 +18,8 @@ export interface Evidence {
   readonly claimants: readonly PodFacts[];
   readonly node: NodeSighting;
   readonly owner: OwnerEvidence;
+  /** Since when this leader has read, without a break, that the owner does not want the address. */
+  readonly ownerAbsentSinceMs: number | null;
   /** Since when the pod with the holder's uid is known to be gone. */
   readonly goneSinceMs: number | null;
   /** Since when the pod is known to have finished. */

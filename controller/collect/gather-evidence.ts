@@ -2,9 +2,10 @@ import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import type { ClusterView } from '../cluster-view/cluster-view.ts';
 import { isFinished, type PodFacts } from '../cluster-view/pod-facts.ts';
 import type { KnownRecord } from '../cluster-view/record-table.ts';
-import type { Evidence, OwnerEvidence } from './evidence.ts';
+import type { Evidence } from './evidence.ts';
 import type { LiveReads } from './live-reads.ts';
 import type { Notes, RecordNotes } from './record-notes.ts';
+import type { OwnerToAsk } from './verdict.ts';
 
 export interface Clocks {
   readonly nowMs: () => number;
@@ -32,7 +33,7 @@ export class EvidenceSource {
     const notes = this.#notes.take(record, concerned(pod, launchers), this.#clocks.nowMs());
     const claimants = this.#claimants(record, pods.withAddress(record.spec.address));
     const facts = { pod, launchers, claimants, node: this.#view.nodes.sighting(node) };
-    return this.#evidence(firstSeenMs, notes, facts, 'unread');
+    return this.#evidence(firstSeenMs, notes, facts);
   }
 
   /** Reads come after the record's resourceVersion was seen: what changes from then on changes that too, or does not matter. */
@@ -47,11 +48,16 @@ export class EvidenceSource {
     ]);
     const pod = isMachine ? (launchers.find((it) => it.uid === uid) ?? null) : named;
     const notes = this.#notes.take(record, concerned(pod, launchers), this.#clocks.nowMs());
-    return this.#evidence(firstSeenMs, notes, { pod, launchers, claimants, node: sighting }, 'unread');
+    return this.#evidence(firstSeenMs, notes, { pod, launchers, claimants, node: sighting });
   }
 
-  ownerUid(record: IpRecord, { pod, launchers }: Evidence): string | null {
-    return this.#notes.take(record, concerned(pod, launchers), this.#clocks.nowMs()).ownerUid;
+  /** The same with what the sticky owner says now. */
+  async withOwner(what: OwnerToAsk, known: KnownRecord, evidence: Evidence, reads: LiveReads): Promise<Evidence> {
+    const { record, firstSeenMs } = known;
+    const { ownerUid } = this.#notes.take(record, concerned(evidence.pod, evidence.launchers), this.#clocks.nowMs());
+    const owner = await reads.owner(what, record, ownerUid, firstSeenMs);
+    const ownerAbsentSinceMs = this.#notes.noteOwner(record, owner === 'invalid', this.#clocks.nowMs());
+    return { ...evidence, owner, ownerAbsentSinceMs };
   }
 
   async #readClaimants(record: IpRecord, seenMs: number, reads: LiveReads): Promise<readonly PodFacts[]> {
@@ -72,13 +78,12 @@ export class EvidenceSource {
 
   #evidence(
     firstSeenMs: number,
-    { goneSinceMs, finishedSinceMs, idleSinceMs }: Notes,
+    { ownerUid: _, ...notes }: Notes,
     facts: Pick<Evidence, 'pod' | 'launchers' | 'claimants' | 'node'>,
-    owner: OwnerEvidence,
   ): Evidence {
     const nowMs = this.#clocks.nowMs();
     const wallMs = this.#clocks.now().getTime();
-    return { nowMs, wallMs, firstSeenMs, ...facts, owner, goneSinceMs, finishedSinceMs, idleSinceMs };
+    return { nowMs, wallMs, firstSeenMs, ...facts, owner: 'unread', ...notes };
   }
 }
 

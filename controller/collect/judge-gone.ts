@@ -23,6 +23,15 @@ export function judgeGone(record: IpRecord, evidence: Evidence, settings: Collec
   }
 }
 
+/**
+ * The owner says no for the first time: it may be put back in a moment, as after a restore or with its kind. Null: it has
+ * said so for long enough.
+ */
+export function awaitOwner({ nowMs, ownerAbsentSinceMs }: Evidence, { settleMs }: CollectSettings): Verdict | null {
+  const leftMs = (ownerAbsentSinceMs ?? nowMs) + settleMs - nowMs;
+  return leftMs > 0 ? keep('settling', leftMs) : null;
+}
+
 /** Retained for a holder that runs again and does not come for it: its pools have changed, or its interfaces. */
 export function judgeNotTaken(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
   const { nowMs, idleSinceMs, firstSeenMs } = evidence;

@@ -3,7 +3,7 @@ import { isAlive, isFinished } from '../cluster-view/pod-facts.ts';
 import type { CollectSettings } from './collect-settings.ts';
 import type { Evidence } from './evidence.ts';
 import { repair } from './judge-claims.ts';
-import { judgeGone, judgeNotTaken } from './judge-gone.ts';
+import { awaitOwner, judgeGone, judgeNotTaken } from './judge-gone.ts';
 import { keep, type Verdict } from './verdict.ts';
 import { weighNode } from './weigh-node.ts';
 
@@ -17,8 +17,9 @@ export function judgeMachine(record: IpRecord, evidence: Evidence, settings: Col
   }
   if (evidence.owner === 'unread') return { do: 'ask-live', what: 'machine' };
   if (evidence.owner === 'not-served') return keep('holder-kind-not-served');
-  if (evidence.owner === 'invalid' || !settings.keepsMachines) {
-    return evidence.launchers.length > 0 ? keep('launcher-there') : judgeGone(record, evidence, settings);
+  if (evidence.owner === 'invalid') {
+    if (evidence.launchers.length > 0) return keep('launcher-there');
+    return awaitOwner(evidence, settings) ?? judgeGone(record, evidence, settings);
   }
   const running = evidence.launchers.filter((pod) => isAlive(pod) && pod.phase === 'Running');
   const [target] = running;

@@ -3,7 +3,7 @@ import { isFinished, type PodFacts } from '../cluster-view/pod-facts.ts';
 import type { CollectSettings } from './collect-settings.ts';
 import type { Evidence } from './evidence.ts';
 import { repair } from './judge-claims.ts';
-import { judgeGone, judgeNotTaken } from './judge-gone.ts';
+import { awaitOwner, judgeGone, judgeNotTaken } from './judge-gone.ts';
 import { type Cause, keep, type Verdict } from './verdict.ts';
 import { weighNode } from './weigh-node.ts';
 
@@ -27,7 +27,7 @@ function judgeAbsent(record: IpRecord, evidence: Evidence, settings: CollectSett
   if (!isSticky(record, settings)) return judgeGone(record, evidence, settings);
   if (evidence.owner === 'unread') return { do: 'ask-live', what: 'stateful-set' };
   if (evidence.owner === 'not-served') return keep('holder-kind-not-served');
-  if (evidence.owner === 'invalid') return judgeGone(record, evidence, settings);
+  if (evidence.owner === 'invalid') return awaitOwner(evidence, settings) ?? judgeGone(record, evidence, settings);
   if (state === 'Retained') return judgeNotTaken(record, evidence, settings);
   // Pod and node evidence of any strength does no more than this to a sticky holder.
   if (state === 'Allocated')
@@ -42,6 +42,8 @@ function judgeEnding(own: PodFacts, record: IpRecord, evidence: Evidence, settin
     if (evidence.owner === 'unread') return { do: 'ask-live', what: 'stateful-set' };
     if (evidence.owner === 'not-served') return keep('holder-kind-not-served');
     if (evidence.owner === 'valid') return keep('sticky-pod-there');
+    const early = awaitOwner(evidence, settings);
+    if (early !== null) return early;
   }
   const leftMs = endOf(own, evidence) + settings.additionalDelayMs - evidence.wallMs;
   if (leftMs > 0) return keep('within-grace', leftMs);

@@ -33,12 +33,12 @@ const times = {
   goneSinceMs: someTimeOrNever,
   finishedSinceMs: someTimeOrNever,
   idleSinceMs: someTimeOrNever,
+  ownerAbsentSinceMs: someTimeOrNever,
 };
 const settings = fc.record({
   collectsOnReadyNodes: fc.boolean(),
   collectsOnNotReadyNodes: fc.boolean(),
   keepsStatefulSets: fc.boolean(),
-  keepsMachines: fc.boolean(),
   additionalDelayMs: fc.constantFrom(0, 5_000),
 });
 

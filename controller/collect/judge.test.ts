@@ -355,6 +355,12 @@ describe('a pod of a StatefulSet', () => {
     },
     { name: 'scaled away or its set deleted: free', record, evidence: { owner: 'invalid' }, verdict: free('pod-gone') },
     {
+      name: 'its set says so for the first time: after a minute',
+      record,
+      evidence: { owner: 'invalid', ownerAbsentSinceMs: NOW_MS },
+      verdict: keep('settling', 60_000),
+    },
+    {
       name: 'scaled away, node not Ready: suspect',
       record,
       evidence: { owner: 'invalid', node: NODE_NOT_READY },
@@ -471,6 +477,12 @@ describe('a virtual machine', () => {
     },
     { name: 'stopped, its VM there: kept', record: retained, evidence: { owner: 'valid' }, verdict: keep('retained') },
     { name: 'deleted, no launcher left: free', record, evidence: { owner: 'invalid' }, verdict: free('pod-gone') },
+    {
+      name: 'deleted a moment ago: after a minute',
+      record: retained,
+      evidence: { owner: 'invalid', ownerAbsentSinceMs: NOW_MS },
+      verdict: keep('settling', 60_000),
+    },
     {
       name: 'deleted, a launcher left: kept',
       record,

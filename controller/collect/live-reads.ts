@@ -19,7 +19,7 @@ interface Listing {
   readonly names: ReadonlySet<string>;
 }
 
-const SHARED_FOR_MS = 10_000;
+const SHARED_FOR_MS = 5_000;
 const LISTING_FOR_MS = 120_000;
 /** After so many reads of single pods one list of all is cheaper. */
 const LIST_AFTER = 50;

@@ -6,11 +6,18 @@ export interface Notes {
   readonly goneSinceMs: number | null;
   readonly finishedSinceMs: number | null;
   readonly idleSinceMs: number | null;
+  readonly ownerAbsentSinceMs: number | null;
   /** The uid of the owner that last controlled the pod: a new one of the same name is another. */
   readonly ownerUid: string | null;
 }
 
-const NOTHING: Notes = { goneSinceMs: null, finishedSinceMs: null, idleSinceMs: null, ownerUid: null };
+const NOTHING: Notes = {
+  goneSinceMs: null,
+  finishedSinceMs: null,
+  idleSinceMs: null,
+  ownerAbsentSinceMs: null,
+  ownerUid: null,
+};
 
 interface Kept extends Notes {
   readonly key: string;
@@ -23,13 +30,21 @@ export class RecordNotes {
   /** `pods`: the pod of the holder's name, or all launchers of a machine. */
   take(record: IpRecord, pods: readonly PodFacts[], nowMs: number): Notes {
     const { uid = '' } = record.spec.holder;
-    const key = `${record.uid}/${uid}`;
+    const key = keyOf(record);
     const kept = this.#kept.get(record.name);
     const before = kept?.key === key ? kept : NOTHING;
     const notes = renew(before, uid, pods, nowMs);
     if (isNothing(notes)) this.#kept.delete(record.name);
     else this.#kept.set(record.name, { ...notes, key });
     return notes;
+  }
+
+  /** What was read of the record's owner. */
+  noteOwner(record: IpRecord, isAbsent: boolean, nowMs: number): number | null {
+    const kept = this.#kept.get(record.name) ?? { ...NOTHING, key: keyOf(record) };
+    const ownerAbsentSinceMs = isAbsent ? (kept.ownerAbsentSinceMs ?? nowMs) : null;
+    this.#kept.set(record.name, { ...kept, ownerAbsentSinceMs });
+    return ownerAbsentSinceMs;
   }
 
   forget(name: string): void {
@@ -44,6 +59,7 @@ function renew(before: Notes, uid: string, pods: readonly PodFacts[], nowMs: num
     return {
       ...NOTHING,
       finishedSinceMs: isFinished(own) ? (before.finishedSinceMs ?? nowMs) : null,
+      ownerAbsentSinceMs: isAlive(own) ? null : before.ownerAbsentSinceMs,
       ownerUid: isSticky ? (own.controller?.uid ?? null) : null,
     };
   }
@@ -52,10 +68,15 @@ function renew(before: Notes, uid: string, pods: readonly PodFacts[], nowMs: num
     goneSinceMs: before.goneSinceMs ?? nowMs,
     finishedSinceMs: null,
     idleSinceMs: runs ? (before.idleSinceMs ?? nowMs) : null,
+    ownerAbsentSinceMs: before.ownerAbsentSinceMs,
     ownerUid: before.ownerUid,
   };
 }
 
 function isNothing(notes: Notes): boolean {
   return Object.values(notes).every((value) => value === null);
+}
+
+function keyOf({ uid, spec }: IpRecord): string {
+  return `${uid}/${spec.holder.uid ?? ''}`;
 }

@@ -63,6 +63,7 @@ export function buildEvidence(change: Partial<Evidence> = {}): Evidence {
     claimants: [],
     node: NODE_HERE,
     owner: 'unread',
+    ownerAbsentSinceMs: NOW_MS - 3_000_000,
     goneSinceMs: change.pod == null ? NOW_MS - 3_000_000 : null,
     finishedSinceMs: null,
     idleSinceMs: null,
