@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   type ControllerStage,
   held,
+  leakRecords,
   PATIENCE,
   QUICK,
   runController,
@@ -46,16 +47,7 @@ describe('a pod whose DEL never came', () => {
   test('500 of them: all come back', async () => {
     const living = await stage.pod('living', { address: '10.1.0.1' });
     await stage.record('10.1.0.1', held(living));
-    const dead = Array.from({ length: 500 }, (_, index) => index);
-    await Promise.all(
-      dead.map((index) =>
-        stage.record(`10.2.${index >> 8}.${index & 255}`, {
-          name: `dead-${index}`,
-          uid: `dead-${index}`,
-          node: 'worker-1',
-        }),
-      ),
-    );
+    await leakRecords(stage, 500);
     await using running = runController(stage);
     await untilNames(stage, ['10.1.0.1']);
     expect([...running.collected]).toEqual([['pod-gone', 500]]);

@@ -5,6 +5,7 @@ import {
   type ControllerStage,
   held,
   leadAnyway,
+  leakRecords,
   PATIENCE,
   QUICK,
   runController,
@@ -33,12 +34,7 @@ async function leak(count: number): Promise<void> {
     const pod = await stage.pod(`living-${at}`, { address });
     await stage.record(address, held(pod));
   }
-  const dead = Array.from({ length: count }, (_, index) => index);
-  await Promise.all(
-    dead.map((index) =>
-      stage.record(`10.2.${index >> 8}.${index & 255}`, { name: `dead-${index}`, uid: `dead-${index}` }),
-    ),
-  );
+  await leakRecords(stage, count);
 }
 
 const sum = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((a, b) => a + b, 0);
@@ -76,14 +72,24 @@ describe('leaders', () => {
     await working;
   });
 
-  test('that may no longer write: nothing is written', async () => {
+  test('whose lease ran out unnoticed: nothing is written until it may again', async () => {
     await stage.record('10.0.0.1', { name: 'dead', uid: 'dead' });
-    using client = stage.cluster.controller();
-    const running = runController(stage, { client });
-    await vi.waitUntil(() => running.controller.isLeader(), PATIENCE);
-    await running[Symbol.asyncDispose]();
-    await wait(QUICK.settleMs + 1_000);
+    let isAsked = false;
+    let mayWrite = false;
+    const ask = () => {
+      isAsked = true;
+      return mayWrite;
+    };
+    await using leader = await leadAnyway(stage, { mayWrite: ask });
+    const working = leader.collection.run();
+    await vi.waitUntil(() => isAsked, PATIENCE);
+    await wait(1_000);
     expect(await stage.names()).toEqual(['10.0.0.1']);
+    expect(sum(leader.collected)).toBe(0);
+    mayWrite = true;
+    await untilNames(stage, []);
+    await leader[Symbol.asyncDispose]();
+    await working;
   });
 });
 

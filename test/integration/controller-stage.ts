@@ -62,7 +62,7 @@ export interface ControllerStage extends AsyncDisposable {
 export async function startControllerStage(): Promise<ControllerStage> {
   await using stack = new AsyncDisposableStack();
   const cluster = stack.use(await startLedgerCluster());
-  const ledger = openKubernetesLedger(cluster.controller());
+  const ledger = openKubernetesLedger(cluster.controller(), { timeoutMs: 60_000, attemptTimeoutMs: 20_000 });
   const { server } = cluster;
   const wellNodes = new Set<string>();
 
@@ -135,6 +135,20 @@ export async function startControllerStage(): Promise<ControllerStage> {
   };
 }
 
+const AT_ONCE = 16;
+
+/** Records of pods that are no more: 10.2.0.0 and on. */
+export async function leakRecords({ record }: ControllerStage, count: number): Promise<void> {
+  for (let from = 0; from < count; from += AT_ONCE) {
+    const some = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, index) => from + index);
+    await Promise.all(
+      some.map((at) =>
+        record(`10.2.${at >> 8}.${at & 255}`, { name: `dead-${at}`, uid: `dead-${at}`, node: 'worker-1' }),
+      ),
+    );
+  }
+}
+
 /** The holder fields that name this pod. */
 export function held({ namespace, name, uid, node }: MadePod): Partial<Holder> {
   return { kind: 'Pod', namespace, name, uid, node };
@@ -169,7 +183,7 @@ export function runController(
 /** One who believes to lead, whatever the lease says. `viewClient`: what its watches go through. */
 export async function leadAnyway(
   stage: ControllerStage,
-  wish: RunWish & { readonly viewClient?: KubeClient } = {},
+  wish: RunWish & { readonly viewClient?: KubeClient; readonly mayWrite?: () => boolean } = {},
 ): Promise<Running & { readonly collection: Collection; readonly view: ClusterView }> {
   const client = wish.client ?? stage.cluster.controller();
   const { deps, collected, told } = collectDeps(client, wish.settings);
@@ -177,7 +191,7 @@ export async function leadAnyway(
   const nowMs = () => SYSTEM_TIMING.nowMs();
   const view = new ClusterView({ client: wish.viewClient ?? client, log: QUIET, nowMs });
   await view.synced;
-  const collection = new Collection(deps, { signal: term.signal, view, mayWrite: () => true });
+  const collection = new Collection(deps, { signal: term.signal, view, mayWrite: wish.mayWrite ?? (() => true) });
   const stop = async () => {
     term.abort();
     await collection[Symbol.asyncDispose]();
