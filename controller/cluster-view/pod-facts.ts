@@ -5,7 +5,7 @@ import type { SharedValues } from './shared-values.ts';
 
 export const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod' };
 
-export interface ControllerReference {
+interface ControllerReference {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
@@ -92,7 +92,7 @@ export function toPodFacts({ metadata, spec, status }: KubeObject, shared: Share
 }
 
 /** Kubelet calls a static pod by a UID of its own, and notes it in the pod that mirrors it. */
-export function runtimeUid({ uid, annotations }: KubeObject['metadata']): string {
+function runtimeUid({ uid, annotations }: KubeObject['metadata']): string {
   return annotations?.[MIRROR] ?? uid;
 }
 

@@ -24,7 +24,7 @@ export const QUICK: CollectSettings = {
   leaseFreshMs: 60_000,
   notTakenMs: 2_000,
 };
-export const QUICK_PACE = { leaseMs: 4_000, renewDeadlineMs: 3_000, retryMs: 300 };
+const QUICK_PACE = { leaseMs: 4_000, renewDeadlineMs: 3_000, retryMs: 300 };
 export const PATIENCE = { timeout: 60_000, interval: 100 };
 
 const QUIET = pino({ level: 'silent' });
