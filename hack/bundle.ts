@@ -51,14 +51,24 @@ const BUNDLES: readonly Bundle[] = [
   { entry: 'cmd/plugin/main.ts', output: 'node/ipledger', isExecutable: true, options: NODE_EXECUTABLE },
   { entry: 'cmd/plugin/host-main.ts', output: 'plugin.neutral.js', isExecutable: false, options: QUICKJS },
   { entry: 'cmd/agent/main.ts', output: 'agent.js', isExecutable: false, options: ESM_WITH_REQUIRE },
+  { entry: 'cmd/controller/main.ts', output: 'controller.js', isExecutable: false, options: ESM_WITH_REQUIRE },
   { entry: 'cmd/ctl/main.ts', output: 'ctl.js', isExecutable: false, options: ESM_WITH_REQUIRE },
 ];
 
 /** Small heap spaces: a node's daemon is many times idle and seldom busy. */
 const AGENT_FLAGS = '--max-semi-space-size=2 --max-old-space-size=256';
 
+/** It reads whole lists of pods and records, page by page, and keeps little of them. */
+const CONTROLLER_FLAGS = '--max-semi-space-size=2 --max-old-space-size=300';
+
 const LAUNCHERS = [
   { output: 'ipledger-agent', bundle: 'agent.js', flags: AGENT_FLAGS, env: 'export MALLOC_ARENA_MAX=2\n' },
+  {
+    output: 'ipledger-controller',
+    bundle: 'controller.js',
+    flags: CONTROLLER_FLAGS,
+    env: 'export MALLOC_ARENA_MAX=2\n',
+  },
   { output: 'ipledgerctl', bundle: 'ctl.js', flags: '', env: '' },
 ];
 

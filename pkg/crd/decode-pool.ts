@@ -14,14 +14,13 @@ import { decodeObject } from './decode-object.ts';
 import { decodeApplicationAffinity, decodePodAffinity } from './decode-pod-affinity.ts';
 import { decodeRoutes } from './decode-routes.ts';
 import { asDnsLabel } from './dns-name.ts';
-import { parseDurationSeconds } from './duration.ts';
 import { DEFAULT_DOMAIN } from './record-name.ts';
+import { decodeCooldownSeconds } from './reuse-cooldown.ts';
 import {
   asBoolean,
   asFilledString,
   asListOf,
   asOneOf,
-  asParsed,
   childPath,
   type Fields,
   ifPresent,
@@ -47,10 +46,8 @@ const SPEC_FIELDS = [
 ];
 const AUTO_LABEL = 'ipam.spidernet.io/owner-application-name';
 const DOMAIN = 'ipledger.io/domain';
-const REUSE_COOLDOWN = 'ipledger.io/reuse-cooldown';
 const DETECT_CONFLICT = 'ipledger.io/detect-ip-conflict';
 const DETECT_GATEWAY = 'ipledger.io/detect-gateway';
-const LONGEST_COOLDOWN_SECONDS = 7 * 24 * 3600;
 const LONGEST_NAME = 63 + 1 + 253;
 
 /** Reads a SpiderIPPool. The first thing that is wrong is the error: its path, what was found, what is expected. */
@@ -81,7 +78,7 @@ export function decodePool(value: unknown): Pool {
     isTerminating: metadata.isTerminating,
     domain:
       ifPresent(metadata.annotations[DOMAIN], (domain) => asDnsLabel(domain, annotationPath(DOMAIN))) ?? DEFAULT_DOMAIN,
-    reuseCooldownSeconds: ifPresent(metadata.annotations[REUSE_COOLDOWN], decodeCooldown) ?? 0,
+    reuseCooldownSeconds: decodeCooldownSeconds(metadata.annotations),
     detectConflict: decodeDetection(metadata.annotations, DETECT_CONFLICT),
     detectGateway: decodeDetection(metadata.annotations, DETECT_GATEWAY),
   };
@@ -118,12 +115,6 @@ function decodeNames(spec: Fields, name: string): string[] {
 
 function decodeSwitch(spec: Fields, name: string): boolean {
   return ifPresent(spec[name], (value) => asBoolean(value, `spec.${name}`)) ?? false;
-}
-
-function decodeCooldown(value: unknown): number {
-  return asParsed(value, annotationPath(REUSE_COOLDOWN), 32, (text) =>
-    parseDurationSeconds(text, LONGEST_COOLDOWN_SECONDS),
-  );
 }
 
 function annotationPath(name: string): string {

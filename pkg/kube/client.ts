@@ -3,7 +3,7 @@ import { type Call, Caller, type CallOptions, type ClientOptions } from './calle
 import type { OpenStream } from './exchange.ts';
 import { isMap, type KubeObject, type NewObject, readObject, type SeenObject } from './kube-object.ts';
 import { type ListQuery, queryString } from './list-query.ts';
-import { type ObjectList, readObjectPage } from './object-list.ts';
+import { type ObjectList, type Page, readObjectPage } from './object-list.ts';
 import { type ObjectTable, readTablePage } from './object-table.ts';
 import { type Failure, failure, type Outcome } from './outcome.ts';
 import { readAllPages } from './paged-list.ts';
@@ -13,6 +13,9 @@ import type { Timing } from './timing.ts';
 /** `metadata` leaves spec and status on the server. */
 export type Form = 'full' | 'metadata';
 
+/** Leaves parts of an object out; its name, namespace, uid and resourceVersion must stay. */
+export type Trim = (object: KubeObject) => KubeObject;
+
 export interface ReadOptions extends CallOptions {
   readonly form?: Form;
 }
@@ -21,6 +24,8 @@ export interface ReadOptions extends CallOptions {
 export interface ListOptions extends ReadOptions {
   /** Objects per request; 0 for all in one. */
   readonly pageSize?: number;
+  /** What is kept of each object while the other pages are read; all of it unless told. */
+  readonly trim?: Trim;
 }
 
 export interface WriteOptions extends CallOptions {
@@ -68,7 +73,7 @@ export class KubeClient implements Disposable {
 
   /** Consistent: every write that was finished before the call is in it. */
   async list(resource: Resource, query: ListQuery = {}, options: ListOptions = {}): Promise<Outcome<ObjectList>> {
-    const { form, pageSize = PAGE_SIZE, timeoutMs, ...rest } = options;
+    const { form, trim, pageSize = PAGE_SIZE, timeoutMs, ...rest } = options;
     const limits = { pageSize, timeoutMs, maxBytes: this.#maxListBytes };
     const accept = form === 'metadata' ? { accept: METADATA_LIST } : {};
     const pages = await readAllPages(this.timing, limits, async (paging, bounds) => {
@@ -81,7 +86,8 @@ export class KubeClient implements Disposable {
         method: 'GET',
         path,
       });
-      return page.ok ? readObjectPage(page.object) : page;
+      const read = page.ok ? readObjectPage(page.object) : page;
+      return read.ok && trim !== undefined ? trimPage(read.object, trim) : read;
     });
     if (!pages.ok) return pages;
     const items = pages.object.flatMap((page) => page.items);
@@ -90,7 +96,7 @@ export class KubeClient implements Disposable {
 
   /** Consistent too, and all in one request unless told otherwise. */
   async listTable(resource: Resource, query: ListQuery = {}, options: ListOptions = {}): Promise<Outcome<ObjectTable>> {
-    const { form: _, pageSize = 0, timeoutMs, ...rest } = options;
+    const { form: _form, trim: _trim, pageSize = 0, timeoutMs, ...rest } = options;
     const limits = { pageSize, timeoutMs, maxBytes: this.#maxListBytes };
     const pages = await readAllPages(this.timing, limits, async (paging, bounds) => {
       const path = collectionPath(resource, query.namespace) + queryString(query, { ...paging, includeObject: 'None' });
@@ -190,4 +196,8 @@ function about({ plural }: Resource, { name }: { readonly name: string }): Pick<
 
 function withKind(resource: Resource, object: NewObject): Readonly<Record<string, unknown>> {
   return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind };
+}
+
+function trimPage(page: Page<KubeObject>, trim: Trim): Outcome<Page<KubeObject>> {
+  return { ok: true, object: { ...page, items: page.items.map(trim) } };
 }

@@ -1,5 +1,5 @@
 import { Backoff, type BackoffRange } from './backoff.ts';
-import type { Form, KubeClient } from './client.ts';
+import type { Form, KubeClient, Trim } from './client.ts';
 import { KnownObjects, type WatchEvent } from './known-objects.ts';
 import type { ListQuery } from './list-query.ts';
 import type { Failure } from './outcome.ts';
@@ -16,6 +16,8 @@ export interface ReflectorOptions {
   readonly resource: Resource;
   readonly query?: ListQuery;
   readonly form?: Form;
+  /** Of a large list: what the handler needs of an object. Objects of the watch come whole, one by one. */
+  readonly trim?: Trim;
   /** Called one event after the other. What it throws is told as trouble, and the next event follows. */
   readonly onEvent: (event: WatchEvent) => void;
   /** Told of everything that keeps the view from being current, before the pause that follows. */
@@ -74,8 +76,9 @@ export class Reflector implements AsyncDisposable {
   }
 
   async #list(onSynced: () => void): Promise<void> {
-    const { resource, query = {}, form = 'full' } = this.#options;
-    const listed = await this.#client.list(resource, query, { form, signal: this.#stop.signal });
+    const { resource, query = {}, form = 'full', trim } = this.#options;
+    const options = { form, signal: this.#stop.signal, ...(trim === undefined ? {} : { trim }) };
+    const listed = await this.#client.list(resource, query, options);
     if (!listed.ok) return this.#pause('list', listed);
     this.#tell(this.#known.replace(listed.object.items));
     this.#resourceVersion = listed.object.resourceVersion;

@@ -12,6 +12,8 @@ export interface ApiCall {
   readonly path: string;
   readonly token?: string;
   readonly body?: unknown;
+  /** Of the body; JSON unless told. */
+  readonly type?: string;
   readonly timeoutMs?: number;
   readonly agent?: Agent;
 }
@@ -32,7 +34,7 @@ export async function callApi(server: ApiAccess, call: ApiCall): Promise<ApiAnsw
     agent: call.agent ?? false,
     signal: AbortSignal.timeout(call.timeoutMs ?? 60_000),
     headers: {
-      'content-type': 'application/json',
+      'content-type': call.type ?? 'application/json',
       // Node sends the body of a DELETE without a length otherwise, and the API server then ignores it.
       ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
       ...(call.token === undefined ? {} : { authorization: `Bearer ${call.token}` }),

@@ -1,7 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { runProgram } from './run-program.ts';
 
-type Artifact = 'cni/ipledger' | 'native/ipledger' | 'node/ipledger' | 'ipledger-agent' | 'ipledgerctl';
+type Artifact =
+  | 'cni/ipledger'
+  | 'native/ipledger'
+  | 'node/ipledger'
+  | 'ipledger-agent'
+  | 'ipledger-controller'
+  | 'ipledgerctl';
 
 const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 

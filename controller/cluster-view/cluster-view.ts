@@ -1,0 +1,173 @@
+import type { Logger } from 'pino';
+import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import type { KubeClient, Trim } from '#pkg/kube/client.ts';
+import type { WatchEvent } from '#pkg/kube/known-objects.ts';
+import type { KubeObject } from '#pkg/kube/kube-object.ts';
+import { LEASES, readLeaseSpec } from '#pkg/kube/lease.ts';
+import { Reflector, type ReflectorOptions, type Trouble } from '#pkg/kube/reflector.ts';
+import { IP_RECORDS, isTerminating, toRecord } from '#pkg/ledger/kubernetes-record.ts';
+import { NODE_LEASES, NODES, toNodeFacts, trimNode } from './node-facts.ts';
+import { NodeTable } from './node-table.ts';
+import { PODS, toPodFacts, trimPod } from './pod-facts.ts';
+import { PodTable } from './pod-table.ts';
+import { POOLS, type PoolFacts, toPoolFacts } from './pool-facts.ts';
+import { RecordTable } from './record-table.ts';
+import { SharedValues } from './shared-values.ts';
+import { Subscribers, type ViewChange } from './view-change.ts';
+
+export interface ClusterViewDeps {
+  readonly client: KubeClient;
+  readonly log: Logger;
+  /** The monotonic clock of this process. */
+  readonly nowMs: () => number;
+}
+
+/**
+ * What the duties of one term share: all records, and of pods, nodes and pools the few facts they need. A view: it may
+ * lag behind, so nothing is written on its word alone.
+ */
+export class ClusterView implements AsyncDisposable {
+  readonly records = new RecordTable();
+  readonly pods = new PodTable();
+  readonly nodes = new NodeTable();
+  readonly pools = new Map<string, PoolFacts>();
+  /** Once everything has been listed; rejects if the view was closed before. */
+  readonly synced: Promise<void>;
+  readonly #deps: ClusterViewDeps;
+  readonly #shared = new SharedValues();
+  readonly #subscribers: Subscribers;
+  readonly #reflectors: readonly Reflector[];
+  #isSynced = false;
+
+  constructor(deps: ClusterViewDeps) {
+    this.#deps = deps;
+    this.#subscribers = new Subscribers(deps.log);
+    this.nodes.startLooking(deps.nowMs());
+    this.#reflectors = [
+      this.#reflect({ resource: IP_RECORDS, trim: withoutManagedFields, onEvent: (event) => this.#onRecord(event) }),
+      this.#reflect({ resource: PODS, trim: trimPod, onEvent: (event) => this.#onPod(event) }),
+      this.#reflect({ resource: NODES, trim: trimNode, onEvent: (event) => this.#onNode(event) }),
+      this.#reflect({ resource: LEASES, query: { namespace: NODE_LEASES }, onEvent: (event) => this.#onLease(event) }),
+      this.#reflect({ resource: POOLS, form: 'metadata', onEvent: (event) => this.#onPool(event) }),
+    ];
+    this.synced = Promise.all(this.#reflectors.map(({ synced }) => synced)).then(() => {
+      this.nodes.startLooking(deps.nowMs());
+      this.#isSynced = true;
+    });
+    this.synced.catch(() => {}); // nobody has to wait for it
+  }
+
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Told of every change from now on, after the tables have it. */
+  subscribe(listener: (change: ViewChange) => void): Disposable {
+    return this.#subscribers.add(listener);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#reflectors.map((reflector) => reflector[Symbol.asyncDispose]()));
+  }
+
+  #reflect(options: Omit<ReflectorOptions, 'onTrouble'>): Reflector {
+    const { client, log } = this.#deps;
+    const { plural } = options.resource;
+    const onTrouble = (trouble: Trouble) =>
+      trouble.during === 'event'
+        ? log.error({ kind: plural, why: toIpamError(trouble.thrown).message }, 'event not understood')
+        : log.warn({ kind: plural, why: trouble.failure.message, retryInMs: trouble.retryInMs }, 'view is not current');
+    return new Reflector(client, { ...options, onTrouble });
+  }
+
+  #onRecord(event: WatchEvent): void {
+    if (event.type === 'Synced') return;
+    const name = event.type === 'Deleted' ? event.identity.name : event.object.metadata.name;
+    const known = event.type === 'Deleted' ? null : this.#readRecord(event.object);
+    const before = known === null ? this.records.remove(name) : this.records.put(known);
+    const change = { of: 'record', name, before: before?.record ?? null, now: known?.record ?? null } as const;
+    this.#subscribers.tell(change);
+  }
+
+  /** Null where nobody may act on it: on its way out, or unreadable. */
+  #readRecord(object: KubeObject) {
+    if (isTerminating(object)) return null;
+    const { name, labels = {} } = object.metadata;
+    try {
+      const record = toRecord(object);
+      const { spec } = record;
+      const { owner } = spec.holder;
+      const holder = {
+        ...spec.holder,
+        namespace: this.#shared.text(spec.holder.namespace),
+        node: this.#shared.text(spec.holder.node),
+        ...(owner === undefined ? {} : { owner: this.#shared.value(owner) }),
+      };
+      const lean = { ...record, spec: { ...spec, pool: this.#shared.value(spec.pool), holder } };
+      return { record: lean, firstSeenMs: this.#deps.nowMs(), labels };
+    } catch (thrown) {
+      this.#deps.log.error({ record: name, why: toIpamError(thrown).message }, 'record cannot be read');
+      return null;
+    }
+  }
+
+  #onPod(event: WatchEvent): void {
+    if (event.type === 'Synced') return;
+    if (event.type === 'Deleted') {
+      const { namespace = '', name } = event.identity;
+      const before = this.pods.remove(namespace, name);
+      if (before !== null) this.#subscribers.tell({ of: 'pod', before, now: null });
+      return;
+    }
+    const now = toPodFacts(event.object, this.#shared);
+    this.#subscribers.tell({ of: 'pod', before: this.pods.put(now), now });
+  }
+
+  #onNode(event: WatchEvent): void {
+    if (event.type === 'Synced') return;
+    if (event.type === 'Deleted') {
+      this.nodes.remove(event.identity.name, this.#deps.nowMs());
+      this.#subscribers.tell({ of: 'node', name: event.identity.name });
+      return;
+    }
+    const { name } = event.object.metadata;
+    const now = toNodeFacts(event.object);
+    const before = this.nodes.put(name, now);
+    // A node tells of itself every few seconds; almost nothing of it concerns anybody here.
+    const isNews = before?.isReady !== now.isReady || before.isOutOfService !== now.isOutOfService;
+    if (isNews) this.#subscribers.tell({ of: 'node', name });
+  }
+
+  #onLease(event: WatchEvent): void {
+    if (event.type === 'Synced') return;
+    if (event.type === 'Deleted') {
+      this.nodes.removeLease(event.identity.name);
+      return;
+    }
+    const { renewTime } = readLeaseSpec(event.object);
+    if (renewTime !== undefined) this.nodes.seeLease(event.object.metadata.name, renewTime, this.#deps.nowMs());
+  }
+
+  #onPool(event: WatchEvent): void {
+    if (event.type === 'Synced') return;
+    const name = event.type === 'Deleted' ? event.identity.name : event.object.metadata.name;
+    if (event.type === 'Deleted') this.pools.delete(name);
+    else this.pools.set(name, toPoolFacts(event.object));
+    this.#subscribers.tell({ of: 'pool', name });
+  }
+}
+
+const withoutManagedFields: Trim = ({ metadata, ...rest }) => {
+  const { name, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels } = metadata;
+  return {
+    ...rest,
+    metadata: {
+      name,
+      uid,
+      resourceVersion,
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...(labels === undefined ? {} : { labels }),
+    },
+  };
+};

@@ -1,0 +1,64 @@
+import type { PodFacts } from './pod-facts.ts';
+
+/** All pods by what the duties ask for: their name, an address in their status, the machine they run. */
+export class PodTable {
+  readonly #byName = new Map<string, PodFacts>();
+  readonly #byAddress = new Map<string, readonly PodFacts[]>();
+  readonly #byMachine = new Map<string, readonly PodFacts[]>();
+
+  get size(): number {
+    return this.#byName.size;
+  }
+
+  get(namespace: string, name: string): PodFacts | null {
+    return this.#byName.get(`${namespace}/${name}`) ?? null;
+  }
+
+  withAddress(address: string): readonly PodFacts[] {
+    return this.#byAddress.get(address) ?? [];
+  }
+
+  /** The launcher pods of a virtual machine. */
+  ofMachine(namespace: string, machine: string): readonly PodFacts[] {
+    return this.#byMachine.get(`${namespace}/${machine}`) ?? [];
+  }
+
+  all(): IterableIterator<PodFacts> {
+    return this.#byName.values();
+  }
+
+  put(pod: PodFacts): PodFacts | null {
+    const before = this.remove(pod.namespace, pod.name);
+    this.#byName.set(`${pod.namespace}/${pod.name}`, pod);
+    if (!pod.isHostNetwork) for (const address of pod.podIPs) add(this.#byAddress, address, pod);
+    const machine = machineOf(pod);
+    if (machine !== null) add(this.#byMachine, `${pod.namespace}/${machine}`, pod);
+    return before;
+  }
+
+  remove(namespace: string, name: string): PodFacts | null {
+    const pod = this.get(namespace, name);
+    if (pod === null) return null;
+    this.#byName.delete(`${namespace}/${name}`);
+    for (const address of pod.podIPs) drop(this.#byAddress, address, pod);
+    const machine = machineOf(pod);
+    if (machine !== null) drop(this.#byMachine, `${namespace}/${machine}`, pod);
+    return pod;
+  }
+}
+
+/** The virtual machine that a pod runs, or null. */
+export function machineOf({ controller }: PodFacts): string | null {
+  const isMachine = controller?.kind === 'VirtualMachineInstance' && controller.apiVersion.startsWith('kubevirt.io/');
+  return isMachine ? controller.name : null;
+}
+
+function add(index: Map<string, readonly PodFacts[]>, key: string, pod: PodFacts): void {
+  index.set(key, [...(index.get(key) ?? []), pod]);
+}
+
+function drop(index: Map<string, readonly PodFacts[]>, key: string, pod: PodFacts): void {
+  const left = (index.get(key) ?? []).filter((other) => other !== pod);
+  if (left.length === 0) index.delete(key);
+  else index.set(key, left);
+}

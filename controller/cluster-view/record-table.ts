@@ -1,0 +1,89 @@
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+
+/** A record as this leader knows it. */
+export interface KnownRecord {
+  readonly record: IpRecord;
+  /** When this leader first saw this resourceVersion, on the monotonic clock. */
+  readonly firstSeenMs: number;
+  /** As they are, be they right or not. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** All records by what the duties ask for. */
+export class RecordTable {
+  readonly #byName = new Map<string, KnownRecord>();
+  readonly #byAddress = new Map<string, Set<string>>();
+  readonly #byHolder = new Map<string, Set<string>>();
+  readonly #byNode = new Map<string, Set<string>>();
+  readonly #byPool = new Map<string, Set<string>>();
+
+  get size(): number {
+    return this.#byName.size;
+  }
+
+  get(name: string): KnownRecord | null {
+    return this.#byName.get(name) ?? null;
+  }
+
+  names(): string[] {
+    return [...this.#byName.keys()];
+  }
+
+  all(): IterableIterator<KnownRecord> {
+    return this.#byName.values();
+  }
+
+  /** In all domains. */
+  ofAddress(address: string): KnownRecord[] {
+    return this.#known(this.#byAddress.get(address));
+  }
+
+  namesOfHolder(namespace: string, name: string): Iterable<string> {
+    return this.#byHolder.get(`${namespace}/${name}`) ?? [];
+  }
+
+  namesOfNode(node: string): Iterable<string> {
+    return this.#byNode.get(node) ?? [];
+  }
+
+  ofPool(pool: string): KnownRecord[] {
+    return this.#known(this.#byPool.get(pool));
+  }
+
+  put(known: KnownRecord): KnownRecord | null {
+    const { name } = known.record;
+    const before = this.remove(name);
+    this.#byName.set(name, known);
+    for (const [index, key] of this.#places(known)) {
+      const names = index.get(key) ?? new Set();
+      index.set(key, names.add(name));
+    }
+    return before;
+  }
+
+  remove(name: string): KnownRecord | null {
+    const known = this.get(name);
+    if (known === null) return null;
+    this.#byName.delete(name);
+    for (const [index, key] of this.#places(known)) {
+      const names = index.get(key);
+      names?.delete(name);
+      if (names?.size === 0) index.delete(key);
+    }
+    return known;
+  }
+
+  #places({ record: { spec } }: KnownRecord): readonly (readonly [Map<string, Set<string>>, string])[] {
+    const { holder } = spec;
+    return [
+      [this.#byAddress, spec.address],
+      [this.#byHolder, `${holder.namespace}/${holder.name}`],
+      [this.#byNode, holder.node],
+      [this.#byPool, spec.pool.name],
+    ];
+  }
+
+  #known(names: Iterable<string> = []): KnownRecord[] {
+    return [...names].flatMap((name) => this.#byName.get(name) ?? []);
+  }
+}

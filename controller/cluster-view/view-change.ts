@@ -1,0 +1,38 @@
+import type { Logger } from 'pino';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import type { PodFacts } from './pod-facts.ts';
+
+/** `now` is null for what is no longer there. */
+export type ViewChange =
+  | { readonly of: 'record'; readonly name: string; readonly before: IpRecord | null; readonly now: IpRecord | null }
+  | { readonly of: 'pod'; readonly before: PodFacts | null; readonly now: PodFacts | null }
+  | { readonly of: 'node'; readonly name: string }
+  | { readonly of: 'pool'; readonly name: string };
+
+type Listener = (change: ViewChange) => void;
+
+/** One duty that fails must not keep a change from the others. */
+export class Subscribers {
+  readonly #listeners = new Set<Listener>();
+  readonly #log: Logger;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  add(listener: Listener): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  tell(change: ViewChange): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(change);
+      } catch (thrown) {
+        this.#log.error({ of: change.of, why: toIpamError(thrown).message }, 'change of the view not handled');
+      }
+    }
+  }
+}

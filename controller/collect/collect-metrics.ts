@@ -1,0 +1,23 @@
+import type { Cause } from './verdict.ts';
+
+export interface CollectMetrics {
+  /** A record was freed, retained, suspected or repaired; in dry-run mode: would have been. */
+  collected(cause: Cause): void;
+  failed(cause: Cause): void;
+}
+
+export class CollectCounts implements CollectMetrics {
+  readonly counts = { collected: new Map<Cause, number>(), failed: new Map<Cause, number>() };
+
+  collected(cause: Cause): void {
+    raise(this.counts.collected, cause);
+  }
+
+  failed(cause: Cause): void {
+    raise(this.counts.failed, cause);
+  }
+}
+
+function raise(counts: Map<Cause, number>, cause: Cause): void {
+  counts.set(cause, (counts.get(cause) ?? 0) + 1);
+}

@@ -1,0 +1,46 @@
+export interface CollectSettings {
+  readonly isEnabled: boolean;
+  /** Logs and counts what it would do, and writes nothing. */
+  readonly isDryRun: boolean;
+  readonly sweepEveryMs: number;
+  /** Added to every grace. */
+  readonly additionalDelayMs: number;
+  /** Pods past their deadline whose node is Ready, or is not. */
+  readonly collectsOnReadyNodes: boolean;
+  readonly collectsOnNotReadyNodes: boolean;
+  /** A running pod without any address in its status is weak evidence. */
+  readonly suspectsRunningWithoutAddress: boolean;
+  readonly repairsMissingRecords: boolean;
+  readonly keepsStatefulSets: boolean;
+  /** How long a pod must be gone, and a resourceVersion known, before its absence counts. */
+  readonly settleMs: number;
+  /** How long a Node object must be gone before nothing of it can run any more. */
+  readonly nodeGoneMs: number;
+  /** How old the last renewal of a node's lease may be. */
+  readonly leaseFreshMs: number;
+  /** How long a running pod may leave a retained address of its own lying. */
+  readonly notTakenMs: number;
+  /** No rest is longer than this since it was first seen, whatever `until` says. */
+  readonly longestRestMs: number;
+  /** Records looked at and changed at once. */
+  readonly workers: number;
+}
+
+/** A kubelet renews its lease every 10 s. With 25 s, and 60 s of settling, a watch may lag by half a minute and no dead node looks alive. */
+export const COLLECT_DEFAULTS: CollectSettings = {
+  isEnabled: true,
+  isDryRun: false,
+  sweepEveryMs: 600_000,
+  additionalDelayMs: 0,
+  collectsOnReadyNodes: true,
+  collectsOnNotReadyNodes: true,
+  suspectsRunningWithoutAddress: false,
+  repairsMissingRecords: true,
+  keepsStatefulSets: true,
+  settleMs: 60_000,
+  nodeGoneMs: 300_000,
+  leaseFreshMs: 25_000,
+  notTakenMs: 300_000,
+  longestRestMs: 604_800_000,
+  workers: 8,
+};

@@ -1,0 +1,225 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { recordLabels } from '#pkg/crd/record-labels.ts';
+import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import type { KubeClient } from '#pkg/kube/client.ts';
+import { sleep, type Timing } from '#pkg/kube/timing.ts';
+import { WorkQueue } from '#pkg/kube/work-queue.ts';
+import type { KnownRecord } from '../cluster-view/record-table.ts';
+import type { ViewChange } from '../cluster-view/view-change.ts';
+import type { Duty, Term } from '../duty.ts';
+import type { Events } from '../events.ts';
+import { type Change, carryOut } from './carry-out.ts';
+import type { CollectMetrics } from './collect-metrics.ts';
+import type { CollectSettings } from './collect-settings.ts';
+import { EvidenceSource } from './gather-evidence.ts';
+import { judge } from './judge.ts';
+import { LiveReads } from './live-reads.ts';
+import { MissingRecords } from './missing-records.ts';
+import { RecordNotes } from './record-notes.ts';
+import { openRecordWriter, type RecordWriter } from './record-writer.ts';
+import { restoreMissing } from './restore-missing.ts';
+import { Tellings } from './tellings.ts';
+import type { Verdict } from './verdict.ts';
+
+export interface CollectorDeps {
+  readonly client: KubeClient;
+  readonly settings: CollectSettings;
+  readonly metrics: CollectMetrics;
+  readonly events: Events;
+  readonly log: Logger;
+  readonly timing: Timing;
+  readonly now: () => Date;
+}
+
+const BACKOFF = { firstMs: 500, mostMs: 60_000 };
+/** A timer has an upper limit, and clocks may be wrong; each sweep looks again anyway. */
+const LONGEST_WAIT_MS = 3_600_000;
+const BREATH_EVERY = 500;
+
+/** Brings addresses back that nobody has any more: on events at once, and in a sweep over all records from time to time. */
+export function collectorDuty(deps: CollectorDeps): Duty {
+  return {
+    name: 'collect',
+    run: async (term) => {
+      if (!deps.settings.isEnabled) return;
+      await using collection = new Collection(deps, term);
+      await collection.run();
+    },
+  };
+}
+
+/** Collection in one term. */
+export class Collection implements AsyncDisposable {
+  readonly #deps: CollectorDeps;
+  readonly #term: Term;
+  readonly #reads: LiveReads;
+  readonly #writer: RecordWriter;
+  readonly #notes = new RecordNotes();
+  readonly #missing = new MissingRecords();
+  readonly #source: EvidenceSource;
+  readonly #tellings: Tellings;
+  readonly #queue: WorkQueue;
+  readonly #subscription: Disposable;
+
+  constructor(deps: CollectorDeps, term: Term) {
+    const { client, timing, now, settings, log, events } = deps;
+    this.#deps = deps;
+    this.#term = term;
+    const nowMs = () => timing.nowMs();
+    this.#reads = new LiveReads(client, nowMs, term.signal);
+    this.#writer = openRecordWriter(client, term.signal);
+    this.#source = new EvidenceSource(term.view, this.#notes, { nowMs, now });
+    this.#tellings = new Tellings(events, log);
+    this.#queue = new WorkQueue({
+      reconcile: (name) => this.#examine(name),
+      onTrouble: (name, thrown, retryInMs) => {
+        if (term.signal.aborted) return;
+        log.warn({ record: name, why: toIpamError(thrown).message, retryInMs }, 'record not judged');
+      },
+      workers: settings.workers,
+      backoff: BACKOFF,
+      timing,
+    });
+    this.#subscription = term.view.subscribe((change) => this.#onChange(change));
+  }
+
+  async run(): Promise<void> {
+    const { timing, settings, log } = this.#deps;
+    const { signal } = this.#term;
+    while (!signal.aborted) {
+      await this.sweep().catch((thrown) => {
+        if (!signal.aborted) log.warn({ why: toIpamError(thrown).message }, 'sweep not finished');
+      });
+      await sleep(timing, settings.sweepEveryMs, signal);
+    }
+  }
+
+  /** Looks at every record once. What is to be changed is handed to the workers. */
+  async sweep(): Promise<void> {
+    const { log, settings } = this.#deps;
+    const { view, signal } = this.#term;
+    const names = view.records.names();
+    let doubtful = 0;
+    for (const [index, name] of names.entries()) {
+      if (index % BREATH_EVERY === BREATH_EVERY - 1) await breathe();
+      if (signal.aborted) return;
+      const known = view.records.get(name);
+      if (known !== null) doubtful += Number(this.#plan(known));
+    }
+    if (settings.repairsMissingRecords) await this.#restoreMissing();
+    log.info({ records: names.length, doubtful }, 'sweep looked at every record');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#subscription[Symbol.dispose]();
+    await this.#queue[Symbol.asyncDispose]();
+  }
+
+  /** Whether there is something to be done about it now. */
+  #plan(known: KnownRecord): boolean {
+    const { name } = known.record;
+    const verdict = judge(known.record, this.#source.known(known), this.#deps.settings);
+    if (verdict.do === 'keep' && verdict.againInMs !== undefined) {
+      this.#queue.addAfter(name, Math.min(verdict.againInMs, LONGEST_WAIT_MS));
+    }
+    const isDoubtful = verdict.do !== 'keep' || this.#hasWrongLabels(known);
+    if (isDoubtful) this.#queue.add(name);
+    return isDoubtful;
+  }
+
+  /** The record's resourceVersion first, then what the API server says, then the write that holds only for that version. */
+  async #examine(name: string): Promise<number | undefined> {
+    const { settings } = this.#deps;
+    const known = this.#term.view.records.get(name);
+    if (known === null || this.#term.signal.aborted) return undefined;
+    const { record } = known;
+    const first = judge(record, this.#source.known(known), settings);
+    if (first.do === 'keep') {
+      this.#tellings.kept(record, first);
+      if (this.#hasWrongLabels(known)) await this.#carryOut(known, { do: 'relabel', cause: 'labels-wrong' });
+      return again(first);
+    }
+    const evidence = await this.#source.live(known, this.#reads);
+    let verdict = judge(record, evidence, settings);
+    if (verdict.do === 'ask-live') {
+      const complete = await this.#source.withOwner(verdict.what, known, evidence, this.#reads);
+      verdict = judge(record, complete, settings);
+    }
+    if (verdict.do === 'ask-live') return undefined;
+    if (verdict.do !== 'keep') return this.#carryOut(known, verdict);
+    this.#tellings.kept(record, verdict);
+    return again(verdict);
+  }
+
+  async #carryOut({ record }: KnownRecord, change: Change): Promise<undefined> {
+    const { settings, metrics, events, log, now } = this.#deps;
+    const { view } = this.#term;
+    await carryOut(record, change, {
+      writer: this.#writer,
+      metrics,
+      events,
+      log,
+      now,
+      mayWrite: () => this.#term.mayWrite(),
+      isDryRun: settings.isDryRun,
+      cooldownSeconds: (pool) => view.pools.get(pool)?.cooldownSeconds ?? 0,
+    });
+  }
+
+  #restoreMissing(): Promise<void> {
+    const { client, settings, metrics, events, log, timing } = this.#deps;
+    const nowMs = timing.nowMs();
+    const missing = this.#missing.look(this.#term.view, nowMs, settings.settleMs);
+    const mayWrite = () => this.#term.mayWrite();
+    const { isDryRun } = settings;
+    const reads = this.#reads;
+    return restoreMissing(missing, {
+      client,
+      reads,
+      writer: this.#writer,
+      metrics,
+      events,
+      log,
+      mayWrite,
+      isDryRun,
+      nowMs,
+    });
+  }
+
+  #hasWrongLabels({ record, labels, firstSeenMs }: KnownRecord): boolean {
+    if (this.#deps.timing.nowMs() - firstSeenMs < this.#deps.settings.settleMs) return false;
+    return Object.entries(recordLabels(record.spec)).some(([label, value]) => labels[label] !== value);
+  }
+
+  #onChange(change: ViewChange): void {
+    const { records } = this.#term.view;
+    switch (change.of) {
+      case 'record':
+        if (change.now === null) this.#notes.forget(change.name);
+        else this.#queue.add(change.name);
+        return;
+      case 'pod':
+        for (const pod of [change.before, change.now]) {
+          if (pod === null) continue;
+          this.#addAll(records.namesOfHolder(pod.namespace, pod.name));
+          const machine = pod.controller?.kind === 'VirtualMachineInstance' ? pod.controller.name : null;
+          if (machine !== null) this.#addAll(records.namesOfHolder(pod.namespace, machine));
+        }
+        return;
+      case 'node':
+        this.#addAll(records.namesOfNode(change.name));
+        return;
+      case 'pool':
+        return;
+    }
+  }
+
+  #addAll(names: Iterable<string>): void {
+    for (const name of names) this.#queue.add(name);
+  }
+}
+
+function again({ againInMs }: Verdict & { do: 'keep' }): number | undefined {
+  return againInMs === undefined ? undefined : Math.min(againInMs, LONGEST_WAIT_MS);
+}

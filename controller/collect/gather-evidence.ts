@@ -1,0 +1,92 @@
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import type { ClusterView } from '../cluster-view/cluster-view.ts';
+import { isFinished, type PodFacts } from '../cluster-view/pod-facts.ts';
+import type { KnownRecord } from '../cluster-view/record-table.ts';
+import type { Evidence } from './evidence.ts';
+import type { LiveReads } from './live-reads.ts';
+import type { Notes, RecordNotes } from './record-notes.ts';
+import type { OwnerToAsk } from './verdict.ts';
+
+export interface Clocks {
+  readonly nowMs: () => number;
+  readonly now: () => Date;
+}
+
+/** Makes the evidence about a record, from what the watches know or from what the API server says now. */
+export class EvidenceSource {
+  readonly #view: ClusterView;
+  readonly #notes: RecordNotes;
+  readonly #clocks: Clocks;
+
+  constructor(view: ClusterView, notes: RecordNotes, clocks: Clocks) {
+    this.#view = view;
+    this.#notes = notes;
+    this.#clocks = clocks;
+  }
+
+  known({ record, firstSeenMs }: KnownRecord): Evidence {
+    const { namespace, name, node, kind, uid } = record.spec.holder;
+    const { pods } = this.#view;
+    const launchers = kind === 'VirtualMachineInstance' ? pods.ofMachine(namespace, name) : [];
+    const pod =
+      kind === 'VirtualMachineInstance' ? (launchers.find((it) => it.uid === uid) ?? null) : pods.get(namespace, name);
+    const notes = this.#notes.take(record, concerned(pod, launchers), this.#clocks.nowMs());
+    const claimants = this.#claimants(record, pods.withAddress(record.spec.address));
+    const facts = { pod, launchers, claimants, node: this.#view.nodes.sighting(node) };
+    return this.#evidence(firstSeenMs, notes, facts);
+  }
+
+  /** Reads come after the record's resourceVersion was seen: what changes from then on changes that too, or does not matter. */
+  async live({ record, firstSeenMs }: KnownRecord, reads: LiveReads): Promise<Evidence> {
+    const { namespace, name, node, kind, uid } = record.spec.holder;
+    const isMachine = kind === 'VirtualMachineInstance';
+    const [launchers, named, sighting, claimants] = await Promise.all([
+      isMachine ? reads.launchers(namespace, name, firstSeenMs) : [],
+      isMachine ? null : reads.pod(namespace, name, firstSeenMs),
+      reads.node(node, this.#view.nodes.sighting(node), firstSeenMs),
+      this.#readClaimants(record, firstSeenMs, reads),
+    ]);
+    const pod = isMachine ? (launchers.find((it) => it.uid === uid) ?? null) : named;
+    const notes = this.#notes.take(record, concerned(pod, launchers), this.#clocks.nowMs());
+    return this.#evidence(firstSeenMs, notes, { pod, launchers, claimants, node: sighting });
+  }
+
+  /** The same with what the sticky owner says now. */
+  async withOwner(what: OwnerToAsk, known: KnownRecord, evidence: Evidence, reads: LiveReads): Promise<Evidence> {
+    const { record, firstSeenMs } = known;
+    const { ownerUid } = this.#notes.take(record, concerned(evidence.pod, evidence.launchers), this.#clocks.nowMs());
+    const owner = await reads.owner(what, record, ownerUid, firstSeenMs);
+    const ownerAbsentSinceMs = this.#notes.noteOwner(record, owner === 'invalid', this.#clocks.nowMs());
+    return { ...evidence, owner, ownerAbsentSinceMs };
+  }
+
+  async #readClaimants(record: IpRecord, seenMs: number, reads: LiveReads): Promise<readonly PodFacts[]> {
+    const { address } = record.spec;
+    const known = this.#claimants(record, this.#view.pods.withAddress(address));
+    const read = await Promise.all(known.map(({ namespace, name }) => reads.pod(namespace, name, seenMs)));
+    const living = read.filter((pod) => pod !== null).filter((pod) => pod.podIPs.includes(address));
+    return this.#claimants(record, living);
+  }
+
+  /** A pod that has another record of this number has it in that domain. */
+  #claimants(record: IpRecord, pods: readonly PodFacts[]): readonly PodFacts[] {
+    if (pods.length === 0) return pods;
+    const others = this.#view.records.ofAddress(record.spec.address).filter((it) => it.record.name !== record.name);
+    const uids = new Set(others.map((it) => it.record.spec.holder.uid));
+    return pods.filter((pod) => !isFinished(pod) && !uids.has(pod.uid));
+  }
+
+  #evidence(
+    firstSeenMs: number,
+    { ownerUid: _, ...notes }: Notes,
+    facts: Pick<Evidence, 'pod' | 'launchers' | 'claimants' | 'node'>,
+  ): Evidence {
+    const nowMs = this.#clocks.nowMs();
+    const wallMs = this.#clocks.now().getTime();
+    return { nowMs, wallMs, firstSeenMs, ...facts, owner: 'unread', ...notes };
+  }
+}
+
+function concerned(pod: PodFacts | null, launchers: readonly PodFacts[]): readonly PodFacts[] {
+  return launchers.length === 0 && pod !== null ? [pod] : launchers;
+}

@@ -1,0 +1,130 @@
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { KubeClient } from '#pkg/kube/client.ts';
+import type { KubeObject } from '#pkg/kube/kube-object.ts';
+import { LEASES, readLeaseSpec } from '#pkg/kube/lease.ts';
+import type { Outcome } from '#pkg/kube/outcome.ts';
+import { NODE_LEASES, NODES, toNodeFacts } from '../cluster-view/node-facts.ts';
+import type { NodeSighting } from '../cluster-view/node-table.ts';
+import { PODS, type PodFacts, toPodFacts } from '../cluster-view/pod-facts.ts';
+import { machineOf } from '../cluster-view/pod-table.ts';
+import { SharedValues } from '../cluster-view/shared-values.ts';
+import type { OwnerEvidence } from './evidence.ts';
+import { FreshReads } from './fresh-reads.ts';
+import { machineValidity, type ReadLive, statefulSetValidity } from './owner-validity.ts';
+import type { OwnerToAsk } from './verdict.ts';
+
+interface Listing {
+  readonly startedMs: number;
+  readonly names: ReadonlySet<string>;
+}
+
+const SHARED_FOR_MS = 5_000;
+const LISTING_FOR_MS = 120_000;
+/** After so many reads of single pods one list of all is cheaper. */
+const LIST_AFTER = 50;
+
+/** What the API server says now, never a cache. `seenMs` is when the record in question was seen: reads come after it. */
+export class LiveReads {
+  readonly #client: KubeClient;
+  readonly #nowMs: () => number;
+  readonly #signal: AbortSignal;
+  readonly #fresh: FreshReads;
+  readonly #shared = new SharedValues();
+  #listing: Listing | null = null;
+  #readsSinceListing = 0;
+
+  constructor(client: KubeClient, nowMs: () => number, signal: AbortSignal) {
+    this.#client = client;
+    this.#nowMs = nowMs;
+    this.#signal = signal;
+    this.#fresh = new FreshReads(nowMs, SHARED_FOR_MS);
+  }
+
+  async pod(namespace: string, name: string, seenMs: number): Promise<PodFacts | null> {
+    const key = `${namespace}/${name}`;
+    if (this.#isListedAsGone(key, seenMs)) return null;
+    this.#readsSinceListing += 1;
+    if (this.#readsSinceListing > LIST_AFTER) {
+      await this.#fresh.read('all pods', seenMs, () => this.#listPods());
+      if (this.#isListedAsGone(key, seenMs)) return null;
+    }
+    const found = await this.#read(PODS, { namespace, name });
+    if (found.ok) return toPodFacts(found.object, this.#shared);
+    if (found.because === 'NotFound') return null;
+    throw unread(`pod ${namespace}/${name}`, found);
+  }
+
+  launchers(namespace: string, machine: string, seenMs: number): Promise<readonly PodFacts[]> {
+    return this.#fresh.read(`launchers/${namespace}/${machine}`, seenMs, async () => {
+      const options = { signal: this.#signal };
+      const listed = await this.#client.list(PODS, { namespace }, options);
+      if (!listed.ok) throw unread(`the pods of ${namespace}`, listed);
+      return listed.object.items
+        .map((pod) => toPodFacts(pod, this.#shared))
+        .filter((pod) => machineOf(pod) === machine);
+    });
+  }
+
+  /** `known`: what the watches have; a lease that differs from it was renewed since. */
+  node(name: string, known: NodeSighting, seenMs: number): Promise<NodeSighting> {
+    if (name === '') return Promise.resolve(known);
+    return this.#fresh.read(`node/${name}`, seenMs, async () => {
+      const [node, lease] = await Promise.all([
+        this.#read(NODES, { name }),
+        this.#read(LEASES, { namespace: NODE_LEASES, name }),
+      ]);
+      if (!node.ok && node.because !== 'NotFound') throw unread(`node ${name}`, node);
+      if (!lease.ok && lease.because !== 'NotFound') throw unread(`the lease of node ${name}`, lease);
+      const nowMs = this.#nowMs();
+      const renewTime = lease.ok ? (readLeaseSpec(lease.object).renewTime ?? null) : null;
+      const isRenewed = renewTime !== null && known.renewTime !== null && renewTime !== known.renewTime;
+      return {
+        node: node.ok ? toNodeFacts(node.object) : null,
+        goneSinceMs: node.ok ? null : (known.goneSinceMs ?? nowMs),
+        renewTime,
+        renewedAtMs: isRenewed ? nowMs : known.renewedAtMs,
+        lookedSinceMs: known.lookedSinceMs,
+      };
+    });
+  }
+
+  owner(what: OwnerToAsk, record: IpRecord, ownerUid: string | null, seenMs: number): Promise<OwnerEvidence> {
+    const { namespace, name } = record.spec.holder;
+    return what === 'machine'
+      ? this.#fresh.read(`machine/${namespace}/${name}`, seenMs, () => machineValidity(record, this.#read))
+      : statefulSetValidity(record, ownerUid, (resource, at) =>
+          this.#fresh.read(`${resource.plural}/${at.namespace}/${at.name}`, seenMs, () => this.#read(resource, at)),
+        );
+  }
+
+  readonly #read: ReadLive = (resource, at) => this.#client.get(resource, at, { signal: this.#signal });
+
+  /** One consistent list of all pods, by name only: what is not in it needs no read of its own. */
+  async #listPods(): Promise<void> {
+    const startedMs = this.#nowMs();
+    const listed = await this.#client.list(PODS, {}, { form: 'metadata', trim: toName, signal: this.#signal });
+    if (!listed.ok) throw unread('all pods', listed);
+    this.#listing = { startedMs, names: new Set(listed.object.items.map(({ metadata }) => keyOf(metadata))) };
+    this.#readsSinceListing = 0;
+  }
+
+  #isListedAsGone(key: string, seenMs: number): boolean {
+    const listing = this.#listing;
+    if (listing === null || listing.startedMs < seenMs || listing.names.has(key)) return false;
+    return this.#nowMs() - listing.startedMs < LISTING_FOR_MS;
+  }
+}
+
+function toName({ metadata }: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  return { metadata: { name, uid, resourceVersion, ...(namespace === undefined ? {} : { namespace }) } };
+}
+
+function keyOf({ namespace, name }: KubeObject['metadata']): string {
+  return `${namespace ?? ''}/${name}`;
+}
+
+function unread(what: string, { message }: Outcome<unknown> & { ok: false }): IpamError {
+  return new IpamError('io-failure', `cannot read ${what}: ${message}`);
+}

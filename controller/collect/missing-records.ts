@@ -1,0 +1,75 @@
+import { decodePool } from '#pkg/crd/decode-pool.ts';
+import type { RecordSpec } from '#pkg/crd/ip-record.ts';
+import { formatAddress, tryParseAddress } from '#pkg/ip/address.ts';
+import type { KubeObject } from '#pkg/kube/kube-object.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import type { ClusterView } from '../cluster-view/cluster-view.ts';
+import { isAlive, type PodFacts } from '../cluster-view/pod-facts.ts';
+import { holderFrom } from './next-spec.ts';
+
+/** An address that a running pod has and no record knows. */
+export interface Missing {
+  readonly pod: PodFacts;
+  readonly address: string;
+}
+
+/** Whose record somebody deleted. Told only after it has been so for a while, in two looks at least. */
+export class MissingRecords {
+  #sinceMs = new Map<string, number>();
+
+  look(view: ClusterView, nowMs: number, settleMs: number): Missing[] {
+    const before = this.#sinceMs;
+    this.#sinceMs = new Map();
+    const settled: Missing[] = [];
+    for (const missing of findMissing(view)) {
+      const key = `${missing.pod.uid}/${missing.address}`;
+      const sinceMs = before.get(key) ?? nowMs;
+      this.#sinceMs.set(key, sinceMs);
+      if (before.has(key) && nowMs - sinceMs >= settleMs) settled.push(missing);
+    }
+    return settled;
+  }
+}
+
+function* findMissing(view: ClusterView): Generator<Missing> {
+  for (const pod of view.pods.all()) {
+    if (!mayMiss(pod)) continue;
+    for (const address of pod.podIPs) {
+      if (view.records.ofAddress(address).length === 0) yield { pod, address };
+    }
+  }
+}
+
+/** A pod that ends gives its record back before its object goes. */
+export function mayMiss(pod: PodFacts): boolean {
+  return !pod.isHostNetwork && isAlive(pod) && pod.phase === 'Running';
+}
+
+/** Null unless exactly one pool has the address: nobody knows otherwise whose it is, or it is not ours at all. */
+export function draftMissing({ pod, address: text }: Missing, pools: readonly Pool[]): RecordSpec | null {
+  const address = tryParseAddress(text);
+  if (address === null) return null;
+  const [pool, ...others] = pools.filter((it) => it.family === address.family && it.addresses.contains(address.value));
+  if (pool === undefined || others.length > 0) return null;
+  return {
+    address: text,
+    prefix: pool.subnet.prefix,
+    ...(pool.gateway === null ? {} : { gateway: formatAddress(pool.gateway) }),
+    domain: pool.domain,
+    pool: { kind: 'SpiderIPPool', name: pool.name, uid: pool.uid },
+    state: 'Allocated',
+    holder: holderFrom(pod),
+    ...(pool.routes.length === 0 ? {} : { routes: pool.routes }),
+  };
+}
+
+/** Pools that make no sense have given out nothing. */
+export function readablePools(objects: readonly KubeObject[]): Pool[] {
+  return objects.flatMap((object) => {
+    try {
+      return [decodePool(object)];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,51 @@
+import type { Holder, RecordSpec } from '#pkg/crd/ip-record.ts';
+import type { PodFacts } from '../cluster-view/pod-facts.ts';
+import { machineOf } from '../cluster-view/pod-table.ts';
+
+/** `isProven`: the traces of the sandbox go, and with them the doubt whether it still runs. */
+export function toRetained(spec: RecordSpec, isProven: boolean): RecordSpec {
+  const { uid: _uid, containerID: _containerID, netns: _netns, ...rest } = spec.holder;
+  return { ...spec, state: 'Retained', holder: isProven ? rest : spec.holder };
+}
+
+export function toSuspect(spec: RecordSpec): RecordSpec {
+  return { ...spec, state: 'Suspect' };
+}
+
+export function toCooling(spec: RecordSpec, until: Date): RecordSpec {
+  const { uid: _uid, containerID: _containerID, netns: _netns, ...holder } = spec.holder;
+  return { ...spec, state: 'Cooling', until: until.toISOString(), holder };
+}
+
+/** The record as the pod that has the address needs it. Of its sandbox nothing is known, unless the record knew it. */
+export function toAllocated({ until: _, ...spec }: RecordSpec, pod: PodFacts): RecordSpec {
+  const { holder } = spec;
+  const isSamePod = holder.uid === pod.uid;
+  const { containerID: _containerID, netns: _netns, bootID: _bootID, ...rest } = holder;
+  const kept = isSamePod ? holder : isOfPod(holder, pod) ? rest : null;
+  const attach = holder.attach + 1;
+  if (kept !== null) {
+    return { ...spec, state: 'Allocated', holder: { ...kept, uid: pod.uid, node: pod.node, attach } };
+  }
+  const nic = holder.interface === '' ? {} : { interface: holder.interface };
+  return { ...spec, state: 'Allocated', holder: { ...holderFrom(pod), ...nic, attach } };
+}
+
+/** `status.podIPs` are those of the first interface, which every runtime calls eth0. */
+export function holderFrom(pod: PodFacts): Holder {
+  const { namespace, name, uid, node, controller } = pod;
+  const machine = machineOf(pod);
+  const owner = controller === null ? {} : { owner: ownerOf(controller) };
+  const who =
+    machine === null ? { kind: 'Pod' as const, name } : { kind: 'VirtualMachineInstance' as const, name: machine };
+  return { ...who, namespace, uid, interface: 'eth0', attach: 1, node, ...owner };
+}
+
+function ownerOf({ apiVersion, kind, name }: NonNullable<PodFacts['controller']>): NonNullable<Holder['owner']> {
+  return { apiVersion, kind, name };
+}
+
+function isOfPod({ kind, namespace, name }: Holder, pod: PodFacts): boolean {
+  if (namespace !== pod.namespace) return false;
+  return kind === 'VirtualMachineInstance' ? name === machineOf(pod) : kind === 'Pod' && name === pod.name;
+}

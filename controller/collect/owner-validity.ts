@@ -1,0 +1,69 @@
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
+import type { Outcome } from '#pkg/kube/outcome.ts';
+import type { ObjectName, Resource } from '#pkg/kube/resource.ts';
+import type { OwnerEvidence } from './evidence.ts';
+
+/** An uncached read of one object. */
+export type ReadLive = (resource: Resource, at: ObjectName) => Promise<Outcome<KubeObject>>;
+
+const STATEFUL_SETS: Resource = { group: 'apps', version: 'v1', plural: 'statefulsets', kind: 'StatefulSet' };
+const MACHINE_INSTANCES: Resource = {
+  group: 'kubevirt.io',
+  version: 'v1',
+  plural: 'virtualmachineinstances',
+  kind: 'VirtualMachineInstance',
+};
+const MACHINES: Resource = { group: 'kubevirt.io', version: 'v1', plural: 'virtualmachines', kind: 'VirtualMachine' };
+
+const ORDINAL = /^(0|[1-9]\d{0,9})$/;
+
+/** Whether the set still wants a pod of this name. `ownerUid`: of the set that had it, where this leader saw it. */
+export async function statefulSetValidity(
+  { spec: { holder } }: IpRecord,
+  ownerUid: string | null,
+  read: ReadLive,
+): Promise<OwnerEvidence> {
+  const { namespace, name, owner } = holder;
+  const ordinal = name.startsWith(`${owner?.name}-`) ? name.slice((owner?.name ?? '').length + 1) : '';
+  if (owner === undefined || !ORDINAL.test(ordinal)) return 'invalid';
+  const set = await read(STATEFUL_SETS, { namespace, name: owner.name });
+  if (!set.ok) return absence(set, `StatefulSet ${namespace}/${owner.name}`);
+  if (ownerUid !== null && set.object.metadata.uid !== ownerUid) return 'invalid';
+  const { start, replicas } = readRange(set.object);
+  return start <= Number(ordinal) && Number(ordinal) < start + replicas ? 'valid' : 'invalid';
+}
+
+/** A machine is wanted while it runs and is not being deleted, or while the VirtualMachine above it is there to start it again. */
+export async function machineValidity({ spec: { holder } }: IpRecord, read: ReadLive): Promise<OwnerEvidence> {
+  const { namespace, name } = holder;
+  const instance = await read(MACHINE_INSTANCES, { namespace, name });
+  if (!instance.ok && instance.because !== 'NotFound') return absence(instance, `machine ${namespace}/${name}`);
+  if (instance.ok && instance.object.metadata.deletionTimestamp === undefined) return 'valid';
+  const machineName = instance.ok ? controllingMachine(instance.object) : name;
+  if (machineName === null) return 'invalid';
+  const machine = await read(MACHINES, { namespace, name: machineName });
+  if (!machine.ok) return absence(machine, `VirtualMachine ${namespace}/${machineName}`);
+  return machine.object.metadata.deletionTimestamp === undefined ? 'valid' : 'invalid';
+}
+
+function absence(outcome: Outcome<KubeObject> & { ok: false }, what: string): OwnerEvidence {
+  if (outcome.because === 'NotFound') return 'invalid';
+  if (outcome.because === 'NotServed') return 'not-served';
+  throw new IpamError('io-failure', `cannot read ${what}: ${outcome.message}`);
+}
+
+function readRange({ metadata, spec }: KubeObject): { start: number; replicas: number } {
+  const { replicas = 1, ordinals } = isMap(spec) ? spec : {};
+  const start = isMap(ordinals) ? (ordinals['start'] ?? 0) : 0;
+  if (typeof replicas === 'number' && typeof start === 'number') return { start, replicas };
+  throw new IpamError('io-failure', `StatefulSet ${metadata.namespace}/${metadata.name} has no readable replicas`);
+}
+
+function controllingMachine({ metadata }: KubeObject): string | null {
+  const owners = Array.isArray(metadata.ownerReferences) ? metadata.ownerReferences : [];
+  const owner = owners.find((it) => isMap(it) && it['controller'] === true && it['kind'] === 'VirtualMachine');
+  const name = isMap(owner) ? owner['name'] : undefined;
+  return typeof name === 'string' ? name : null;
+}

@@ -1,0 +1,82 @@
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { isAlive, isFinished, type PodFacts } from '../cluster-view/pod-facts.ts';
+
+/** What this leader noticed about a record's holder, and when. */
+export interface Notes {
+  readonly goneSinceMs: number | null;
+  readonly finishedSinceMs: number | null;
+  readonly idleSinceMs: number | null;
+  readonly ownerAbsentSinceMs: number | null;
+  /** The uid of the owner that last controlled the pod: a new one of the same name is another. */
+  readonly ownerUid: string | null;
+}
+
+const NOTHING: Notes = {
+  goneSinceMs: null,
+  finishedSinceMs: null,
+  idleSinceMs: null,
+  ownerAbsentSinceMs: null,
+  ownerUid: null,
+};
+
+interface Kept extends Notes {
+  readonly key: string;
+}
+
+/** The memory behind "for a minute already": it starts anew with each term, which only makes the leader more patient. */
+export class RecordNotes {
+  readonly #kept = new Map<string, Kept>();
+
+  /** `pods`: the pod of the holder's name, or all launchers of a machine. */
+  take(record: IpRecord, pods: readonly PodFacts[], nowMs: number): Notes {
+    const { uid = '' } = record.spec.holder;
+    const key = keyOf(record);
+    const kept = this.#kept.get(record.name);
+    const before = kept?.key === key ? kept : NOTHING;
+    const notes = renew(before, uid, pods, nowMs);
+    if (isNothing(notes)) this.#kept.delete(record.name);
+    else this.#kept.set(record.name, { ...notes, key });
+    return notes;
+  }
+
+  /** What was read of the record's owner. */
+  noteOwner(record: IpRecord, isAbsent: boolean, nowMs: number): number | null {
+    const kept = this.#kept.get(record.name) ?? { ...NOTHING, key: keyOf(record) };
+    const ownerAbsentSinceMs = isAbsent ? (kept.ownerAbsentSinceMs ?? nowMs) : null;
+    this.#kept.set(record.name, { ...kept, ownerAbsentSinceMs });
+    return ownerAbsentSinceMs;
+  }
+
+  forget(name: string): void {
+    this.#kept.delete(name);
+  }
+}
+
+function renew(before: Notes, uid: string, pods: readonly PodFacts[], nowMs: number): Notes {
+  const own = pods.find((pod) => pod.uid === uid);
+  if (own !== undefined) {
+    const isSticky = own.controller?.kind === 'StatefulSet';
+    return {
+      ...NOTHING,
+      finishedSinceMs: isFinished(own) ? (before.finishedSinceMs ?? nowMs) : null,
+      ownerAbsentSinceMs: isAlive(own) ? null : before.ownerAbsentSinceMs,
+      ownerUid: isSticky ? (own.controller?.uid ?? null) : null,
+    };
+  }
+  const runs = pods.some((pod) => isAlive(pod) && pod.phase === 'Running');
+  return {
+    goneSinceMs: before.goneSinceMs ?? nowMs,
+    finishedSinceMs: null,
+    idleSinceMs: runs ? (before.idleSinceMs ?? nowMs) : null,
+    ownerAbsentSinceMs: before.ownerAbsentSinceMs,
+    ownerUid: before.ownerUid,
+  };
+}
+
+function isNothing(notes: Notes): boolean {
+  return Object.values(notes).every((value) => value === null);
+}
+
+function keyOf({ uid, spec }: IpRecord): string {
+  return `${uid}/${spec.holder.uid ?? ''}`;
+}

@@ -1,0 +1,24 @@
+import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
+import type { KubeClient } from '#pkg/kube/client.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
+import { updateRecord } from '#pkg/ledger/kubernetes-write.ts';
+import type { Ledger, UpdateOutcome } from '#pkg/ledger/ledger.ts';
+
+/** The writes of collection. Each is conditional on the very record that was judged. */
+export interface RecordWriter extends Pick<Ledger, 'amend' | 'release' | 'create'> {
+  /** Puts right what somebody changed by hand: the one write that is not bound by what may follow on what. */
+  repair(seen: IpRecord, next: RecordSpec): Promise<UpdateOutcome>;
+}
+
+const TIMEOUT_MS = 8_000;
+
+export function openRecordWriter(client: KubeClient, signal: AbortSignal): RecordWriter {
+  const ledger = openKubernetesLedger(client, { timeoutMs: TIMEOUT_MS });
+  const limits = () => ({ deadlineMs: client.timing.nowMs() + TIMEOUT_MS, signal });
+  return {
+    amend: (seen, next) => ledger.amend(seen, next, limits()),
+    release: (seen) => ledger.release(seen, limits()),
+    create: (spec) => ledger.create(spec, limits()),
+    repair: (seen, next) => updateRecord(client, seen, next, limits()),
+  };
+}

@@ -1,0 +1,85 @@
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { ElectionPace } from '#pkg/kube/election.ts';
+import { LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
+import { COLLECT_DEFAULTS, type CollectSettings } from './collect/collect-settings.ts';
+import { type Environment, EnvReader } from './env-reader.ts';
+
+export interface ControllerEnv {
+  readonly logLevel: LogLevel;
+  readonly podName: string;
+  readonly podNamespace: string;
+  readonly healthPort: number;
+  readonly metricsPort: number;
+  readonly leaseName: string;
+  readonly pace: ElectionPace;
+  readonly collect: CollectSettings;
+}
+
+const DAY = 86_400;
+
+/** Throws `bad-config` for a value that makes no sense, naming the variable. docs/collection.md lists them all. */
+export function readControllerEnv(env: Environment): ControllerEnv {
+  return readFrom(new EnvReader(env));
+}
+
+export function readFrom(read: EnvReader): ControllerEnv {
+  return {
+    logLevel: read.oneOf<LogLevel>('LOG_LEVEL', LOG_LEVELS, 'info'),
+    podName: required(read, 'POD_NAME'),
+    podNamespace: required(read, 'POD_NAMESPACE'),
+    healthPort: read.whole('HEALTH_PORT', 5720, 1, 65_535),
+    metricsPort: read.whole('METRIC_HTTP_PORT', 5721, 1, 65_535),
+    leaseName: read.text('LEADER_LEASE_NAME', 'ipledger-controller'),
+    pace: readPace(read),
+    collect: readCollect(read),
+  };
+}
+
+function readPace(read: EnvReader): ElectionPace {
+  const leaseMs = read.whole('LEADER_DURATION', 15, 3, 600) * 1_000;
+  const renewDeadlineMs = read.whole('LEADER_RENEW_DEADLINE', 10, 2, 600) * 1_000;
+  const retryMs = read.whole('LEADER_RETRY_PERIOD', 2, 1, 600) * 1_000;
+  if (retryMs < renewDeadlineMs && renewDeadlineMs < leaseMs) return { leaseMs, renewDeadlineMs, retryMs };
+  throw new IpamError(
+    'bad-config',
+    'SPIDERPOOL_LEADER_RETRY_PERIOD must be less than SPIDERPOOL_LEADER_RENEW_DEADLINE, and that less than SPIDERPOOL_LEADER_DURATION',
+  );
+}
+
+function readCollect(read: EnvReader): CollectSettings {
+  const initial = COLLECT_DEFAULTS;
+  const seconds = (name: string, ms: number, lowest: number, highest: number) =>
+    read.whole(name, ms / 1_000, lowest, highest) * 1_000;
+  return {
+    ...initial,
+    isEnabled: read.switch('GC_IP_ENABLED', initial.isEnabled),
+    isDryRun: read.switch('GC_DRY_RUN', initial.isDryRun),
+    collectsOnReadyNodes: read.switch(
+      'GC_STATELESS_TERMINATING_POD_ON_READY_NODE_ENABLED',
+      initial.collectsOnReadyNodes,
+    ),
+    collectsOnNotReadyNodes: read.switch(
+      'GC_STATELESS_TERMINATING_POD_ON_NOT_READY_NODE_ENABLED',
+      initial.collectsOnNotReadyNodes,
+    ),
+    suspectsRunningWithoutAddress: read.switch(
+      'GC_ENABLE_STATELESS_RUNNING_POD_ON_EMPTY_POD_STATUS_IPS',
+      initial.suspectsRunningWithoutAddress,
+    ),
+    repairsMissingRecords: read.switch('GC_REPAIR_MISSING_RECORDS_ENABLED', initial.repairsMissingRecords),
+    sweepEveryMs: seconds('GC_DEFAULT_INTERVAL_DURATION', initial.sweepEveryMs, 10, DAY),
+    additionalDelayMs: seconds('GC_ADDITIONAL_GRACE_DELAY', initial.additionalDelayMs, 0, DAY),
+    settleMs: seconds('GC_SETTLE_DURATION', initial.settleMs, 1, 3_600),
+    nodeGoneMs: seconds('GC_NODE_GONE_DURATION', initial.nodeGoneMs, 1, DAY),
+    leaseFreshMs: seconds('GC_NODE_LEASE_FRESH_DURATION', initial.leaseFreshMs, 1, 600),
+    notTakenMs: seconds('GC_RETAINED_NOT_TAKEN_DURATION', initial.notTakenMs, 1, DAY),
+    longestRestMs: seconds('GC_LONGEST_REST_DURATION', initial.longestRestMs, 1, 30 * DAY),
+    workers: read.whole('GC_IP_WORKER_NUM', initial.workers, 1, 64),
+  };
+}
+
+function required(read: EnvReader, name: string): string {
+  const value = read.text(name, '');
+  if (value !== '') return value;
+  throw new IpamError('bad-config', `SPIDERPOOL_${name} (or IPLEDGER_${name}) must be set`);
+}

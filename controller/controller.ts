@@ -1,0 +1,115 @@
+import type { Logger } from 'pino';
+import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import { Backoff } from '#pkg/kube/backoff.ts';
+import type { KubeClient } from '#pkg/kube/client.ts';
+import { Election, type ElectionPace, type ElectionTrouble } from '#pkg/kube/election.ts';
+import { sleep, type Timing } from '#pkg/kube/timing.ts';
+import { ClusterView } from './cluster-view/cluster-view.ts';
+import type { Duty, Term } from './duty.ts';
+import type { Health } from './health.ts';
+
+export interface ControllerDeps {
+  readonly client: KubeClient;
+  readonly duties: readonly Duty[];
+  readonly log: Logger;
+  readonly timing: Timing;
+  readonly now: () => Date;
+}
+
+export interface ControllerConfig {
+  readonly podName: string;
+  readonly podNamespace: string;
+  readonly leaseName: string;
+  readonly pace: ElectionPace;
+}
+
+/** A duty that failed is run again after a pause, the longer the oftener it fails. */
+const PAUSE = { firstMs: 1_000, mostMs: 60_000 };
+/** A claim is tried every few seconds: trouble that is older than this has passed. */
+const TROUBLE_FOR_MS = 10_000;
+
+/** Stands for election, and while it leads runs its duties on one shared view. Disposing ends the term and gives the lease back. */
+export class Controller implements AsyncDisposable, Health {
+  readonly #deps: ControllerDeps;
+  readonly #election: Election;
+  #view: ClusterView | null = null;
+  #troubleAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(config: ControllerConfig, deps: ControllerDeps) {
+    this.#deps = deps;
+    this.#election = new Election(deps.client, {
+      namespace: config.podNamespace,
+      name: config.leaseName,
+      identity: config.podName,
+      now: deps.now,
+      pace: config.pace,
+      lead: (signal) => this.#lead(signal),
+      onTrouble: (trouble) => this.#onTrouble(trouble),
+    });
+  }
+
+  isLeader(): boolean {
+    return this.#election.isLeader();
+  }
+
+  startup(): string | null {
+    return null;
+  }
+
+  readiness(): string | null {
+    if (this.#deps.timing.nowMs() - this.#troubleAtMs < TROUBLE_FOR_MS) return 'the lease cannot be read or written';
+    return this.#view === null || this.#view.isSynced ? null : 'the cluster has not been read yet';
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#election[Symbol.asyncDispose]();
+  }
+
+  async #lead(signal: AbortSignal): Promise<void> {
+    const { client, log, timing, duties } = this.#deps;
+    log.info({ duties: duties.map(({ name }) => name) }, 'leads');
+    await using view = new ClusterView({ client, log, nowMs: () => timing.nowMs() });
+    this.#view = view;
+    try {
+      if (!(await isDoneBefore(view.synced, signal))) return;
+      log.info({ records: view.records.size, pods: view.pods.size }, 'has read the cluster');
+      const term = { signal, view, mayWrite: () => !signal.aborted && this.#election.isLeader() };
+      await Promise.all(duties.map((duty) => this.#runDuty(duty, term)));
+      await isDoneBefore(new Promise(() => {}), signal);
+    } finally {
+      this.#view = null;
+      log.info('leads no more');
+    }
+  }
+
+  async #runDuty(duty: Duty, term: Term): Promise<void> {
+    const { log, timing } = this.#deps;
+    const backoff = new Backoff(PAUSE, timing.random);
+    while (!term.signal.aborted) {
+      try {
+        await duty.run(term);
+        return;
+      } catch (thrown) {
+        if (term.signal.aborted) return;
+        const retryInMs = backoff.nextMs();
+        log.error({ duty: duty.name, err: thrown, retryInMs }, 'duty failed');
+        await sleep(timing, retryInMs, term.signal);
+      }
+    }
+  }
+
+  #onTrouble(trouble: ElectionTrouble): void {
+    if (trouble.during === 'claim') this.#troubleAtMs = this.#deps.timing.nowMs();
+    const why = trouble.during === 'claim' ? trouble.failure.message : toIpamError(trouble.thrown).message;
+    this.#deps.log.warn({ during: trouble.during, why }, 'election in trouble');
+  }
+}
+
+/** False when the signal fires first. */
+function isDoneBefore(promise: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) resolve(false);
+    signal.addEventListener('abort', () => resolve(false), { once: true });
+    promise.then(() => resolve(true), reject);
+  });
+}

@@ -1,0 +1,89 @@
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { builtPath, launchEnvironment } from '#test/support/built.ts';
+import { runProgram } from '#test/support/run-program.ts';
+import { type ControllerProgram, startControllerProgram } from './controller-program.ts';
+import {
+  type ControllerStage,
+  held,
+  leakRecords,
+  PATIENCE,
+  startControllerStage,
+  untilNames,
+} from './controller-stage.ts';
+
+let stage: ControllerStage;
+
+beforeAll(async () => {
+  stage = await startControllerStage();
+  return () => stage[Symbol.asyncDispose]();
+});
+
+beforeEach(async () => {
+  await stage.cluster.clear();
+  await stage.setNode('worker-1', true);
+});
+
+const LEASE = '/apis/coordination.k8s.io/v1/namespaces/ipledger/leases/ipledger-controller';
+const leaseHolder = async () => {
+  const lease = stage.admin<{ spec: { holderIdentity?: string } }>('GET', LEASE);
+  return (await lease.catch(() => null))?.spec.holderIdentity;
+};
+const said = ({ lines }: ControllerProgram, msg: string) => lines.filter((line) => line['msg'] === msg);
+
+test('--help says what it is for', async () => {
+  const program = await builtPath('ipledger-controller');
+  const { code, stdout } = await runProgram(program, ['--help'], { env: launchEnvironment() });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/brings leaked\s+addresses back/);
+  expect(stdout).toContain('--dry-run');
+});
+
+test.each([
+  { name: 'without its name', env: {}, says: 'SPIDERPOOL_POD_NAME (or IPLEDGER_POD_NAME) must be set' },
+  {
+    name: 'with a value that is none',
+    env: { SPIDERPOOL_POD_NAME: 'a', SPIDERPOOL_POD_NAMESPACE: 'b', SPIDERPOOL_GC_IP_ENABLED: 'perhaps' },
+    says: 'SPIDERPOOL_GC_IP_ENABLED is "perhaps"; expected true or false',
+  },
+])('$name it ends with a sentence', async ({ env, says }) => {
+  const program = await builtPath('ipledger-controller');
+  const { code, stdout } = await runProgram(program, [], { env: { ...launchEnvironment(), ...env } });
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ level: 60, msg: says });
+});
+
+test('it leads, is ready, collects, and at SIGTERM gives the lease back at once', async () => {
+  await stage.record('10.0.0.1', { name: 'dead', uid: 'dead' });
+  await using first = await startControllerProgram(stage, 'first');
+  await vi.waitUntil(async () => (await leaseHolder()) === 'first', PATIENCE);
+  await using second = await startControllerProgram(stage, 'second');
+  for (const program of [first, second]) {
+    for (const path of ['startup', 'readiness', 'liveness'] as const) {
+      await vi.waitUntil(async () => (await program.health(path)) === 200, PATIENCE);
+    }
+  }
+  await untilNames(stage, []);
+  await vi.waitUntil(() => said(first, 'record freed').length === 1, PATIENCE);
+  expect(said(first, 'record freed')).toMatchObject([{ record: '10.0.0.1', cause: 'pod-gone', holder: 'dead' }]);
+  expect(await first.end('SIGTERM')).toBe(0);
+  expect(said(first, 'leads no more')).toHaveLength(1);
+  await vi.waitUntil(async () => (await leaseHolder()) === 'second', PATIENCE);
+  expect(said(second, 'record freed')).toEqual([]);
+  expect(await second.end('SIGTERM')).toBe(0);
+  expect(await leaseHolder()).toBe('');
+});
+
+test('killed in the middle of a sweep: the next one leads after the lease, and finishes it', async () => {
+  const living = await stage.pod('living', { address: '10.1.0.1' });
+  await stage.record('10.1.0.1', held(living));
+  await leakRecords(stage, 400);
+  const env = { SPIDERPOOL_GC_IP_WORKER_NUM: '1' };
+  await using first = await startControllerProgram(stage, 'first', env);
+  await vi.waitUntil(async () => (await leaseHolder()) === 'first', PATIENCE);
+  await using second = await startControllerProgram(stage, 'second', env);
+  await vi.waitUntil(() => said(first, 'record freed').length > 5, { ...PATIENCE, interval: 2 });
+  await first.end('SIGKILL');
+  expect((await stage.names()).length).toBeGreaterThan(1);
+  await untilNames(stage, ['10.1.0.1']);
+  expect(said(second, 'record freed').length).toBeGreaterThan(0);
+});

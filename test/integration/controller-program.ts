@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { findFreePort } from '#test/support/api-ports.ts';
+import { builtPath, launchEnvironment } from '#test/support/built.ts';
+import type { ControllerStage } from './controller-stage.ts';
+import { plainToken } from './roles-tokens.ts';
+
+/** The shipped controller as a process of its own, with the token of its own account. */
+export interface ControllerProgram extends AsyncDisposable {
+  readonly pid: number;
+  readonly lines: readonly Readonly<Record<string, unknown>>[];
+  health(path: 'startup' | 'readiness' | 'liveness'): Promise<number | null>;
+  /** Resolves with the exit code, or null if the signal ended it. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+export async function startControllerProgram(
+  stage: ControllerStage,
+  identity: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ControllerProgram> {
+  const program = await builtPath('ipledger-controller');
+  const kubeconfig = await writeKubeconfig(stage, identity);
+  const port = await findFreePort();
+  const child = spawn(program, ['--kubeconfig', kubeconfig, '--health-host', '127.0.0.1'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...launchEnvironment(),
+      SPIDERPOOL_POD_NAME: identity,
+      SPIDERPOOL_POD_NAMESPACE: 'ipledger',
+      SPIDERPOOL_HEALTH_PORT: String(port),
+      IPLEDGER_GC_SETTLE_DURATION: '2',
+      IPLEDGER_GC_NODE_LEASE_FRESH_DURATION: '60',
+      ...env,
+    },
+  });
+  const ended = once(child, 'exit');
+  const lines: Record<string, unknown>[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => void lines.push(JSON.parse(line)));
+  const end = async (signal: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await ended;
+    return child.exitCode;
+  };
+  return {
+    pid: child.pid ?? 0,
+    lines,
+    health: (path) =>
+      fetch(`http://127.0.0.1:${port}/v1/runtime/${path}`).then(
+        ({ status }) => status,
+        () => null,
+      ),
+    end,
+    [Symbol.asyncDispose]: async () => void (await end('SIGKILL')),
+  };
+}
+
+async function writeKubeconfig({ cluster: { server } }: ControllerStage, identity: string): Promise<string> {
+  const token = await plainToken(server, 'ipledger-controller');
+  const file = join(server.dir, `controller-${identity}.json`);
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { server: server.url, 'certificate-authority': server.caFile } }],
+    users: [{ name: 'u', user: { token } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  };
+  await writeFile(file, JSON.stringify(config), { mode: 0o600 });
+  return file;
+}
