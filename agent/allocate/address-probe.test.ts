@@ -1,34 +1,13 @@
 import { expect, test } from 'vitest';
-import { formatAddress } from '#pkg/ip/address.ts';
 import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { addArgs, delArgs, NO_PROBING, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
-import type { AnnounceTarget, ProbeTarget, ProbeVerdict } from '../probe/probe-target.ts';
-import type { Probing } from './address-probe.ts';
+import { ScriptedProber } from '#test/support/scripted-prober.ts';
+import type { ProbeVerdict } from '../probe/probe-target.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.29'], gateway: '10.0.0.1', isDefault: true });
 const PROBING = { ...NO_PROBING, detectConflict: true };
 const MAC = '02:00:00:00:00:99';
-
-/** Answers by a table of addresses; what is not in it is free. */
-class ScriptedProber implements Probing {
-  readonly probed: string[] = [];
-  readonly announced: string[] = [];
-  readonly verdicts: Record<string, ProbeVerdict>;
-
-  constructor(verdicts: Record<string, ProbeVerdict> = {}) {
-    this.verdicts = verdicts;
-  }
-
-  async probe({ address }: ProbeTarget): Promise<ProbeVerdict> {
-    this.probed.push(formatAddress(address));
-    return this.verdicts[formatAddress(address)] ?? { kind: 'free' };
-  }
-
-  announce({ address }: AnnounceTarget): void {
-    this.announced.push(formatAddress(address));
-  }
-}
 
 function squatting(first: number, count: number): Record<string, ProbeVerdict> {
   const addresses = Array.from({ length: count }, (_, at) => `10.0.0.${first + at}`);

@@ -80,8 +80,8 @@ export class Allocator {
     const others = index.ofHolderUid(facts.holder.uid).filter((record) => isOtherInterface(record, args));
     reach('answer-ready');
     for (const record of records) index.markAnswered(record);
-    const own = records.filter(({ spec }) => spec.holder.containerID === args.containerID);
-    this.#deps.probe.announce(own, this.#deps.catalog.current().pools);
+    // A machine that moves is heard from where it runs.
+    if (!facts.isMigrationTarget) this.#deps.probe.announce(records, this.#deps.catalog.current().pools);
     return toAddResponse([...records, ...others]);
   }
 

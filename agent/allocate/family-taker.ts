@@ -86,7 +86,6 @@ export class FamilyTaker {
         exhausted.push(outcome.value);
       } else {
         taken.push(outcome.value);
-        this.#deps.index.put(outcome.value);
       }
     }
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
@@ -103,7 +102,7 @@ export class FamilyTaker {
     }
     for (const view of views) {
       const record = await takeSuspect(view, { ...this.#deps, want });
-      if (record !== null) return record;
+      if (record !== null) return this.#remember(record);
     }
     return { family: plan.family, views, objected: plan.objected };
   }
@@ -113,6 +112,7 @@ export class FamilyTaker {
     for (;;) {
       const record = await takeAddress(view, this.#taking(view.pool, want));
       if (record === null) return null;
+      this.#remember(record);
       const mac = await this.#deps.probe.findConflict(record, view.pool, want.call);
       if (mac === null) return record;
       conflicts.push(`${record.spec.address} is used by ${mac}`);
@@ -125,9 +125,15 @@ export class FamilyTaker {
 
   async #takeRequested({ pool, value }: RequestedAddress, want: Want): Promise<IpRecord> {
     const outcome = await takeRequested(this.#deps.views.of(pool), value, this.#taking(pool, want));
-    if (outcome.taken) return await this.#refuseConflict(outcome.record, pool, want);
+    if (outcome.taken) return await this.#refuseConflict(this.#remember(outcome.record), pool, want);
     const address = { family: pool.family, value };
     throw takenError(address, outcome.record ?? (await this.#deps.ledger.get(recordName(address, pool.domain))));
+  }
+
+  /** At once: whatever comes between the create and the answer, the DEL that follows finds it. */
+  #remember(record: IpRecord): IpRecord {
+    this.#deps.index.put(record);
+    return record;
   }
 
   async #refuseConflict(record: IpRecord, pool: Pool, { call }: Want): Promise<IpRecord> {

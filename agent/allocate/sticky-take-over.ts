@@ -3,7 +3,7 @@ import { holderKey } from '#pkg/crd/holder-key.ts';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { type Family, parseAddress } from '#pkg/ip/address.ts';
-import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { Ledger, UpdateOutcome } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { type Call, throwIfAbandoned, timeLeftMs, writeLimits } from '../call.ts';
 import type { Slot } from '../gate.ts';
@@ -34,7 +34,11 @@ export interface StickyCall {
   readonly slot: Slot;
 }
 
+/** `in-use`: it is Suspect, and the network did not say that nobody has it. */
+type TakeOver = UpdateOutcome | { readonly done: false; readonly because: 'in-use' };
+
 const LOOK_EVERY_MS = 500;
+const MOST_TAKE_OVERS = 3;
 
 /** Rules 3 and 7: a sticky holder's new pod takes the addresses of the one before it, where their pools are still its own. */
 export class StickyTakeOver {
@@ -46,8 +50,10 @@ export class StickyTakeOver {
 
   async retake(sticky: StickyCall): Promise<IpRecord[]> {
     const retaken: IpRecord[] = [];
-    for (const { family, pools } of sticky.survey.families) {
-      if (pools.length === 0 || sticky.held.has(family)) continue;
+    const { isMigrationTarget } = sticky.facts;
+    for (const { family, pools, objected } of sticky.survey.families) {
+      const isServed = pools.length > 0 || (isMigrationTarget && objected.length > 0);
+      if (!isServed || sticky.held.has(family)) continue;
       const record = await this.#retakeOne(family, pools, sticky);
       if (record !== null) retaken.push(record);
     }
@@ -58,6 +64,7 @@ export class StickyTakeOver {
     const { ledger, nowMs, waitMs } = this.#deps;
     const { facts, call, slot } = sticky;
     const giveUpAtMs = nowMs() + Math.min(waitMs, timeLeftMs(call, nowMs()) / 2);
+    let takeOvers = 0;
     for (;;) {
       throwIfAbandoned(call);
       const listed = await ledger.byHolder(holderKey(facts.holder, family));
@@ -66,8 +73,12 @@ export class StickyTakeOver {
       const waiting = listed.find(({ spec }) => spec.state === 'Retained' || spec.state === 'Suspect');
       const pool = waiting === undefined ? undefined : poolOf(waiting, pools);
       if (waiting !== undefined && pool !== undefined) {
-        const record = await this.#takeOver(waiting, pool, sticky);
-        if (record !== null) return record;
+        const outcome = await this.#takeOver(waiting, pool, sticky);
+        if (outcome.done) return outcome.record;
+        takeOvers += 1;
+        if (takeOvers === MOST_TAKE_OVERS) throw neverStill(waiting);
+        // It is not what was listed any more: what it is now decides.
+        if (outcome.because !== 'in-use') continue;
       }
       const before = listed.find(({ spec }) => spec.state === 'Allocated');
       if (before === undefined) return null;
@@ -87,20 +98,22 @@ export class StickyTakeOver {
   }
 
   /** The order matters: listed, then the pod itself read, then the write on what was listed. */
-  async #takeOver(seen: IpRecord, pool: Pool, { facts, survey, call }: StickyCall): Promise<IpRecord | null> {
+  async #takeOver(seen: IpRecord, pool: Pool, { facts, survey, call }: StickyCall): Promise<TakeOver> {
     const { ledger, index, probe } = this.#deps;
     const holder = { ...facts.holder, attach: seen.spec.holder.attach + 1 };
     const drafting = { holder, cleanGateway: survey.cleanGateway, routes: facts.routes };
     const next = draftRecord(pool, parseAddress(seen.spec.address).value, drafting);
-    if (seen.spec.state === 'Suspect' && !(await probe.isSilent(next, pool, call))) return null;
+    if (seen.spec.state === 'Suspect' && !(await probe.isSilent(next, pool, call))) {
+      return { done: false, because: 'in-use' };
+    }
     if (!(await this.#deps.isStillAlive(facts))) {
       throw new IpamError('bad-input', `pod ${holder.namespace}/${holder.name} with UID ${holder.uid} is gone`);
     }
     const outcome = await ledger.takeOver(seen, next, writeLimits(call));
-    if (!outcome.done) return null;
+    if (!outcome.done) return outcome;
     index.put(outcome.record);
     if (!facts.isMigrationTarget) await probe.refuseConflict(outcome.record, pool, call);
-    return outcome.record;
+    return outcome;
   }
 }
 
@@ -118,5 +131,11 @@ function poolOf({ spec }: IpRecord, pools: readonly Pool[]): Pool | undefined {
 function stillHeld({ spec }: IpRecord): IpamError {
   const { namespace, name, uid, node } = spec.holder;
   const message = `${spec.address} of ${namespace}/${name} is still held by its pod before this one (UID ${uid}, node ${node}); it comes over once that pod's end is proven`;
+  return new IpamError('address-held', message);
+}
+
+function neverStill({ spec }: IpRecord): IpamError {
+  const { namespace, name } = spec.holder;
+  const message = `${spec.address} of ${namespace}/${name} was changed ${MOST_TAKE_OVERS} times while it was being taken over`;
   return new IpamError('address-held', message);
 }

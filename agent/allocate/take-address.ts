@@ -56,24 +56,33 @@ export async function takeRequested(view: PoolView, value: bigint, taking: Takin
 /** Creates the record of a picked address. After a lost create the address stays picked. */
 async function create(view: PoolView, value: bigint, taking: Taking): Promise<CreateOutcome> {
   const spec = taking.draft(value);
-  const outcome = await taking.ledger.create(spec, writeLimits(taking.call)).catch((thrown: unknown) => {
+  const outcome = await attempt(spec, taking).catch((thrown: unknown) => {
     // One that may still land is not free: whoever took it next would only lose to it.
     if (abandonedName(thrown) === null) view.putBack(value);
     else view.settle(value);
     throw thrown;
   });
-  const record = outcome.taken || isOurs(outcome.record, spec) ? outcome.record : null;
-  if (record === null) {
+  if (!outcome.taken) {
     taking.onLost?.();
     return outcome;
   }
   taking.reach('record-created');
   view.settle(value);
-  return { taken: true, record };
+  return outcome;
 }
 
-function isOurs(record: IpRecord | null, spec: RecordSpec): boolean {
-  if (record === null || record.spec.state !== 'Allocated') return false;
+/** What this holder has under the name already, from a try or a sandbox before this one, becomes this sandbox's: its DEL must find it. */
+async function attempt(spec: RecordSpec, { ledger, call }: Taking): Promise<CreateOutcome> {
+  const { record, taken } = await ledger.create(spec, writeLimits(call));
+  if (record === null || !(taken || isOurs(record, spec))) return { taken: false, record };
+  if (record.spec.holder.containerID === spec.holder.containerID) return { taken: true, record };
+  const holder = { ...spec.holder, attach: record.spec.holder.attach + 1 };
+  const claimed = await ledger.amend(record, { ...record.spec, holder }, writeLimits(call));
+  return claimed.done ? { taken: true, record: claimed.record } : { taken: false, record: null };
+}
+
+function isOurs(record: IpRecord, spec: RecordSpec): boolean {
+  if (record.spec.state !== 'Allocated') return false;
   const { holder } = record.spec;
   return (
     holder.kind === spec.holder.kind &&

@@ -27,11 +27,17 @@ interface Leaving extends Attachment {
   readonly podUID?: string;
 }
 
+interface Kept {
+  readonly record: IpRecord;
+  /** An ADD that was answered with it since then has written it into the index again. */
+  readonly writtenAtMs: number | null;
+}
+
 /** DEL: by container and interface alone, whatever became of pod and namespace. Nothing there is success. */
 export class Releaser {
   readonly #deps: ReleaserDeps;
-  /** Sandboxes that are gone while their pod lives on, by the pod's uid. */
-  readonly #kept = new Map<string, Map<string, Leaving>>();
+  /** Of sandboxes that are gone while their pod lives on, by the pod's uid and the record's name. */
+  readonly #kept = new Map<string, Map<string, Kept>>();
 
   constructor(deps: ReleaserDeps) {
     this.#deps = deps;
@@ -70,12 +76,17 @@ export class Releaser {
     await this.#deps.spool.keep(args);
   }
 
-  /** The pod will have no sandbox again: what was kept for one goes now. */
+  /** The pod will have no sandbox again: what was kept for one goes now, unless a sandbox has taken it up (rule 8). */
   async podEnded(uid: string): Promise<Released[]> {
-    const attachments = [...(this.#kept.get(uid)?.values() ?? [])];
+    const kept = [...(this.#kept.get(uid)?.values() ?? [])];
     this.#kept.delete(uid);
+    const { index, queue } = this.#deps;
     const released = await Promise.all(
-      attachments.map((it) => this.#deps.queue.run([attachmentKey(it)], () => this.#releaseAll(it))),
+      kept.map(({ record, writtenAtMs }) =>
+        queue.run([attachmentKey(attachmentOf(record))], async () =>
+          index.writtenAtMs(record.name) === writtenAtMs ? [{ record, outcome: await this.#release(record) }] : [],
+        ),
+      ),
     );
     return released.flat();
   }
@@ -90,8 +101,7 @@ export class Releaser {
     how: 'after-use' | 'at-once' = 'after-use',
   ): Promise<Released['outcome']> {
     const { index, queue, giveBack } = this.#deps;
-    const { containerID = '', interface: ifName } = seen.spec.holder;
-    return await queue.run([attachmentKey({ containerID, ifName })], async () => {
+    return await queue.run([attachmentKey(attachmentOf(seen))], async () => {
       const writtenAtMs = index.writtenAtMs(seen.name);
       if (writtenAtMs === null) return 'gone';
       if (writtenAtMs >= judgedAtMs) return 'changed';
@@ -104,9 +114,7 @@ export class Releaser {
     const { containerID, ifName, podUID = '' } = attachment;
     const adopted = podUID === '' ? [] : this.#deps.index.ofHolderUid(podUID).filter((it) => isAdopted(it, ifName));
     for (const record of [...this.#deps.index.ofContainer(containerID, ifName), ...adopted]) {
-      const outcome = await this.#release(record);
-      if (outcome === 'kept') this.#keep(record, attachment);
-      released.push({ record, outcome });
+      released.push({ record, outcome: await this.#release(record) });
     }
     return released;
   }
@@ -114,15 +122,21 @@ export class Releaser {
   async #release(record: IpRecord): Promise<Released['outcome']> {
     const { giveBack, judge } = this.#deps;
     const afterlife = judge(record);
-    if (afterlife === 'keep') return 'kept';
+    if (afterlife === 'keep') return this.#keep(record);
     return afterlife === 'retain' ? await giveBack.retain(record) : await giveBack.afterUse(record);
   }
 
-  #keep({ spec }: IpRecord, attachment: Leaving): void {
-    const { uid = '' } = spec.holder;
-    const kept = this.#kept.get(uid) ?? new Map<string, Leaving>();
-    this.#kept.set(uid, kept.set(attachmentKey(attachment), attachment));
+  #keep(record: IpRecord): 'kept' {
+    const { uid = '' } = record.spec.holder;
+    const kept = this.#kept.get(uid) ?? new Map<string, Kept>();
+    this.#kept.set(uid, kept.set(record.name, { record, writtenAtMs: this.#deps.index.writtenAtMs(record.name) }));
+    return 'kept';
   }
+}
+
+function attachmentOf({ spec }: IpRecord): Attachment {
+  const { containerID = '', interface: ifName } = spec.holder;
+  return { containerID, ifName };
 }
 
 /** Taken over from Spiderpool, which knew no containers: until the next ADD its pod and interface stand for them. */

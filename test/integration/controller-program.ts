@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { findFreePort } from '#test/support/api-ports.ts';
 import { builtPath, launchEnvironment } from '#test/support/built.ts';
+import { plainToken } from '#test/support/service-account-tokens.ts';
 import type { ControllerStage } from './controller-stage.ts';
-import { plainToken } from './roles-tokens.ts';
 
 /** The shipped controller as a process of its own, with the token of its own account. */
 export interface ControllerProgram extends AsyncDisposable {

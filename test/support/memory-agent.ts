@@ -19,7 +19,7 @@ import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 
 /** A catalog that a test changes at will. */
-class FixedCatalog implements PoolCatalog {
+export class FixedCatalog implements PoolCatalog {
   readonly #listeners = new Set<() => void>();
   #snapshot: CatalogSnapshot;
 

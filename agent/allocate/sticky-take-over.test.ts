@@ -1,0 +1,186 @@
+import { expect, test } from 'vitest';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
+import { buildPool } from '#test/support/build-pool.ts';
+import { NO_PROBING } from '#test/support/memory-agent.ts';
+import { type MemoryClusterAgent, startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
+import { scriptedLedger } from '#test/support/scripted-ledger.ts';
+import { ScriptedProber } from '#test/support/scripted-prober.ts';
+
+const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
+const SET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 's-1' };
+const VMI = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: 'v-1' };
+
+/** Writes down what the ledger is asked. */
+function counted(below: Ledger, calls: string[]): Ledger {
+  const note = <A extends unknown[], R>(name: string, method: (...args: A) => R) => {
+    return (...args: A): R => {
+      calls.push(name);
+      return method.apply(below, args);
+    };
+  };
+  return scriptedLedger(below, {
+    create: note('create', below.create),
+    takeOver: note('takeOver', below.takeOver),
+    amend: note('amend', below.amend),
+    release: note('release', below.release),
+    get: note('get', below.get),
+    byHolder: note('byHolder', below.byHolder),
+  });
+}
+
+/** db-0 lived in c1 and is gone; its address waits. */
+async function retained(made: MemoryClusterAgent, name = 'db-0'): Promise<string[]> {
+  const pod = made.pods.put(name, { uid: 'first', controller: SET });
+  const addresses = await made.add(pod, 'c1');
+  made.pods.end(pod);
+  await made.del(pod, 'c1');
+  expect(await made.records()).toMatchObject([{ spec: { state: 'Retained' } }]);
+  return addresses;
+}
+
+test('the next pod of the name takes the address over: one list, one read of the pod, one update, in this order', async () => {
+  const calls: string[] = [];
+  await using made = await startMemoryClusterAgent([POOL], { ledger: counted(createMemoryLedger(), calls) });
+  const before = await retained(made, 'db-3'); // ordinals may start anywhere
+  const next = made.pods.put('db-3', { uid: 'second', controller: SET });
+  calls.length = 0;
+  expect(await made.add(next, 'c2')).toEqual(before);
+  expect(calls).toEqual(['byHolder', 'takeOver']);
+  expect(made.pods.reads).toEqual(['db-3']);
+  const [record] = await made.records();
+  expect(record?.spec).toMatchObject({ state: 'Allocated', holder: { uid: 'second', containerID: 'c2', attach: 2 } });
+});
+
+test('a first pod lists once and takes what is free', async () => {
+  const calls: string[] = [];
+  await using made = await startMemoryClusterAgent([POOL], { ledger: counted(createMemoryLedger(), calls) });
+  await made.add(made.pods.put('db-0', { controller: SET }), 'c1');
+  expect(calls).toEqual(['byHolder', 'create']);
+});
+
+test('a take-over that met a change of the record is tried again from the list on', async () => {
+  const below = createMemoryLedger();
+  let isTouched = false;
+  const ledger = scriptedLedger(below, {
+    takeOver: async (seen, next) => {
+      if (!isTouched) await below.amend(seen, { ...seen.spec, holder: { ...seen.spec.holder, attach: 5 } });
+      isTouched = true;
+      return await below.takeOver(seen, next);
+    },
+  });
+  await using made = await startMemoryClusterAgent([POOL], { ledger });
+  const before = await retained(made);
+  expect(await made.add(made.pods.put('db-0', { uid: 'second', controller: SET }), 'c2')).toEqual(before);
+  expect(await made.records()).toMatchObject([{ spec: { holder: { uid: 'second', attach: 6 } } }]);
+});
+
+test('a record that changes under every try ends as address-held, and no second address is taken', async () => {
+  const below = createMemoryLedger();
+  const ledger = scriptedLedger(below, { takeOver: async () => ({ done: false, because: 'changed' }) });
+  await using made = await startMemoryClusterAgent([POOL], { ledger });
+  await retained(made);
+  const next = made.pods.put('db-0', { uid: 'second', controller: SET });
+  await expect(made.add(next, 'c2')).rejects.toMatchObject({ reason: 'address-held' });
+  expect(await made.records()).toHaveLength(1);
+});
+
+test('a pool that is no candidate any more: a new address, and the old record is left to the controller', async () => {
+  await using made = await startMemoryClusterAgent([POOL]);
+  const before = await retained(made);
+  made.catalog.change(
+    [POOL, buildPool({ name: 'other', subnet: '10.9.0.0/24', isDefault: true })].map((pool) => ({
+      ...pool,
+      isDisabled: pool.name === 'v4',
+    })),
+  );
+  const after = await made.add(made.pods.put('db-0', { uid: 'second', controller: SET }), 'c2');
+  expect(after).not.toEqual(before);
+  expect(after[0]).toMatch(/^10\.9\.0\./);
+  expect((await made.records()).map(({ spec }) => spec.state).sort()).toEqual(['Allocated', 'Retained']);
+});
+
+test('an address that its pool does not have any more is not taken over', async () => {
+  await using made = await startMemoryClusterAgent([POOL]);
+  const [before = ''] = await retained(made);
+  const ips = ['10.0.0.10-10.0.0.14', '10.0.0.15-10.0.0.19'].filter(
+    (range) => range.includes('.14') !== Number(before.split('.')[3]) < 15,
+  );
+  made.catalog.change([buildPool({ name: 'v4', ips, isDefault: true })]);
+  expect(await made.add(made.pods.put('db-0', { uid: 'second', controller: SET }), 'c2')).not.toEqual([before]);
+});
+
+test('while the pod before is not proven to be gone the call waits, then says who holds the address and where', async () => {
+  const ledger = createMemoryLedger();
+  await using elsewhere = await startMemoryClusterAgent([POOL], { ledger, node: 'worker-9' });
+  const [address] = await elsewhere.add(elsewhere.pods.put('db-0', { uid: 'first', controller: SET }), 'c1');
+  await using made = await startMemoryClusterAgent([POOL], { ledger });
+  const next = made.pods.put('db-0', { uid: 'second', controller: SET });
+  const failed = await made.add(next, 'c2').catch((thrown: unknown) => thrown);
+  expect(failed).toBeInstanceOf(IpamError);
+  expect(failed).toMatchObject({ reason: 'address-held' });
+  for (const word of [address, 'prod/db-0', 'first', 'worker-9']) expect(String(failed)).toContain(word);
+  expect(await made.records()).toHaveLength(1);
+});
+
+test('it comes over as soon as the controller moves it to Retained', async () => {
+  const ledger = createMemoryLedger();
+  await using elsewhere = await startMemoryClusterAgent([POOL], { ledger, node: 'worker-9' });
+  const before = await elsewhere.add(elsewhere.pods.put('db-0', { uid: 'first', controller: SET }), 'c1');
+  await using made = await startMemoryClusterAgent([POOL], { ledger, exhaustedWaitMs: 20_000 });
+  const adding = made.add(made.pods.put('db-0', { uid: 'second', controller: SET }), 'c2');
+  const [record] = await made.records();
+  if (record === undefined) throw new Error('the record of db-0 is missing');
+  await ledger.amend(record, { ...record.spec, state: 'Retained' });
+  expect(await adding).toEqual(before);
+});
+
+test('a pod that was replaced while its ADD was under way takes nothing over', async () => {
+  await using made = await startMemoryClusterAgent([POOL], { isStillAlive: async () => false });
+  await retained(made);
+  const next = made.pods.put('db-0', { uid: 'second', controller: SET });
+  await expect(made.add(next, 'c2')).rejects.toThrow('prod/db-0 with UID second is gone');
+  expect(await made.records()).toMatchObject([{ spec: { state: 'Retained', holder: { uid: 'first' } } }]);
+});
+
+test('a foreign host on a sticky address fails the ADD and the record stays', async () => {
+  const prober = new ScriptedProber();
+  const probeSettings = { ...NO_PROBING, detectConflict: true };
+  await using made = await startMemoryClusterAgent([POOL], { prober, probeSettings });
+  const [address = ''] = await retained(made);
+  prober.verdicts[address] = { kind: 'conflict', mac: '02:00:00:00:00:99' };
+  const next = made.pods.put('db-0', { uid: 'second', controller: SET });
+  await expect(made.add(next, 'c2')).rejects.toMatchObject({ reason: 'sticky-address-conflict' });
+  expect(await made.records()).toMatchObject([{ spec: { address, state: 'Allocated', holder: { uid: 'second' } } }]);
+});
+
+test("a migration target is answered with its machine's record, without a write, a probe or an announcement", async () => {
+  const calls: string[] = [];
+  const ledger = createMemoryLedger();
+  const probing = { probeSettings: { ...NO_PROBING, detectConflict: true } };
+  await using source = await startMemoryClusterAgent([POOL], { ledger, node: 'worker-9' });
+  const running = source.pods.put('virt-launcher-vm-aaaaa', { controller: VMI });
+  const before = await source.add(running, 'c1');
+  const prober = new ScriptedProber();
+  await using made = await startMemoryClusterAgent([POOL], { ledger: counted(ledger, calls), prober, ...probing });
+  const annotations = { 'kubevirt.io/migrationJobName': 'job-1' };
+  const target = made.pods.put('virt-launcher-vm-bbbbb', { controller: VMI, annotations });
+  expect(await made.add(target, 'c2')).toEqual(before);
+  expect(calls).toEqual(['byHolder']);
+  expect([prober.probed, prober.announced]).toEqual([[], []]);
+  await made.del(target, 'c2');
+  expect(await made.records()).toMatchObject([
+    { spec: { state: 'Allocated', holder: { kind: 'VirtualMachineInstance', name: 'vm', uid: running.uid } } },
+  ]);
+});
+
+test('a migration target is answered even if the pool is closed to new pods by now', async () => {
+  const ledger = createMemoryLedger();
+  await using source = await startMemoryClusterAgent([POOL], { ledger, node: 'worker-9' });
+  const before = await source.add(source.pods.put('virt-launcher-vm-aaaaa', { controller: VMI }), 'c1');
+  await using made = await startMemoryClusterAgent([{ ...POOL, isDisabled: true }], { ledger });
+  const annotations = { 'kubevirt.io/migrationJobName': 'job-1' };
+  const target = made.pods.put('virt-launcher-vm-bbbbb', { controller: VMI, annotations });
+  expect(await made.add(target, 'c2')).toEqual(before);
+});

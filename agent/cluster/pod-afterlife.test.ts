@@ -1,0 +1,126 @@
+import { expect, test, vi } from 'vitest';
+import { buildPool } from '#test/support/build-pool.ts';
+import { buildRecord } from '#test/support/build-record.ts';
+import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
+import { MemoryPods } from '#test/support/memory-pods.ts';
+import { podAfterlife } from './pod-afterlife.ts';
+
+const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
+const ON = { enableStatefulSet: true, enableKubevirtStaticIP: true };
+const OFF = { enableStatefulSet: false, enableKubevirtStaticIP: false };
+const SET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 's-1' };
+const OWNER = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' };
+
+const WEB = { kind: 'Pod', namespace: 'prod', name: 'web', uid: 'uid-of-web' } as const;
+const DB = { kind: 'Pod', namespace: 'prod', name: 'db-7', uid: 'uid-of-db-7', owner: OWNER } as const;
+const VM = { kind: 'VirtualMachineInstance', namespace: 'prod', name: 'vm', uid: 'u' } as const;
+
+test.each([
+  { name: 'a living pod keeps it', holder: WEB, alive: ['web'], switches: ON, expected: 'keep' },
+  { name: 'a living sticky pod keeps it', holder: DB, alive: ['db-7'], switches: ON, expected: 'keep' },
+  { name: 'a pod that is gone frees it', holder: WEB, alive: [], switches: ON, expected: 'free' },
+  {
+    name: 'one of the same name lives, with another uid',
+    holder: { ...WEB, uid: 'old' },
+    alive: ['web'],
+    switches: ON,
+    expected: 'free',
+  },
+  {
+    name: 'a StatefulSet pod that is gone leaves it to the next',
+    holder: DB,
+    alive: [],
+    switches: ON,
+    expected: 'retain',
+  },
+  { name: 'a StatefulSet pod with the switch off frees it', holder: DB, alive: [], switches: OFF, expected: 'free' },
+  {
+    name: 'a pod that is not named like one of its set',
+    holder: { ...DB, name: 'db-x' },
+    alive: [],
+    switches: ON,
+    expected: 'free',
+  },
+  {
+    name: "a third party's StatefulSet",
+    holder: { ...DB, owner: { ...OWNER, apiVersion: 'apps.kruise.io/v1' } },
+    alive: [],
+    switches: ON,
+    expected: 'free',
+  },
+  { name: 'a virtual machine', holder: VM, alive: [], switches: ON, expected: 'retain' },
+  { name: 'a virtual machine with the switch off', holder: VM, alive: [], switches: OFF, expected: 'free' },
+] as const)('$name: $expected', ({ holder, alive, switches, expected }) => {
+  const pods = new MemoryPods();
+  for (const name of alive) pods.put(name);
+  expect(podAfterlife(pods, switches)(buildRecord({ holder }))).toBe(expected);
+});
+
+test('what rests or waits already is not touched by a DEL', () => {
+  const judge = podAfterlife(new MemoryPods(), ON);
+  for (const state of ['Retained', 'Cooling', 'Quarantined'] as const) {
+    expect(judge(buildRecord({ state, holder: WEB }))).toBe('keep');
+  }
+  expect(judge(buildRecord({ state: 'Suspect', holder: WEB }))).toBe('free');
+});
+
+test('a new sandbox of a living pod gets the address of the one before it', async () => {
+  await using made = await startMemoryClusterAgent([POOL]);
+  const pod = made.pods.put('web');
+  const first = await made.add(pod, 'c1');
+  await made.del(pod, 'c1');
+  expect(await made.records()).toHaveLength(1);
+  expect(await made.add(pod, 'c2')).toEqual(first);
+  expect(await made.records()).toMatchObject([{ spec: { holder: { containerID: 'c2', attach: 2 } } }]);
+});
+
+test('what was kept for a new sandbox goes when the pod ends instead', async () => {
+  await using made = await startMemoryClusterAgent([POOL]);
+  const pod = made.pods.put('web');
+  await made.add(pod, 'c1');
+  await made.del(pod, 'c1');
+  made.pods.end(pod);
+  await vi.waitUntil(async () => (await made.records()).length === 0);
+});
+
+test('a kept address of a sticky pod is retained when the pod ends', async () => {
+  await using made = await startMemoryClusterAgent([POOL]);
+  const pod = made.pods.put('db-0', { controller: SET });
+  await made.add(pod, 'c1');
+  await made.del(pod, 'c1');
+  made.pods.end(pod);
+  await vi.waitUntil(async () => (await made.records())[0]?.spec.state === 'Retained');
+});
+
+test.each(['c1', 'c2'])(
+  'a sandbox that was attached again (%s) keeps its address while its pod is being deleted',
+  async (again) => {
+    await using made = await startMemoryClusterAgent([POOL]);
+    const pod = made.pods.put('web');
+    await made.add(pod, 'c1');
+    await made.del(pod, 'c1');
+    await made.add(pod, again);
+    made.pods.end(pod); // its containers have their grace period
+    await made.releaser.podEnded(pod.uid);
+    expect(await made.records()).toHaveLength(1);
+    await made.del(pod, again);
+    expect(await made.records()).toEqual([]);
+  },
+);
+
+test('a sandbox that only GC gave up is released when its living pod ends', async () => {
+  await using made = await startMemoryClusterAgent([POOL]);
+  const pod = made.pods.put('web');
+  await made.add(pod, 'c1');
+  const begunAtMs = performance.now() + 1;
+  const call = {
+    begunAtMs,
+    arrivedAtMs: begunAtMs,
+    deadlineMs: begunAtMs + 1_000,
+    signal: new AbortController().signal,
+  };
+  expect(await made.agent.gc({ network: 'lab', validAttachments: [] }, call)).toBe(0);
+  expect(await made.records()).toHaveLength(1);
+  made.pods.end(pod);
+  await vi.waitUntil(async () => (await made.records()).length === 0);
+});

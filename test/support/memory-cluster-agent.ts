@@ -1,0 +1,122 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { judgeSandbox } from '#agent/cluster/judge-sandbox.ts';
+import { podAfterlife } from '#agent/cluster/pod-afterlife.ts';
+import { PodHolders } from '#agent/cluster/pod-holders.ts';
+import type { PodFacts } from '#agent/cluster/pods.ts';
+import { refreshIndex } from '#agent/cluster/refresh-index.ts';
+import { type AgentPorts, type ComposedAgent, composeAgent } from '#agent/compose-agent.ts';
+import { Journal } from '#agent/journal/journal.ts';
+import { journalled } from '#agent/journal/journalled-ledger.ts';
+import { NodeIndex } from '#agent/node-index.ts';
+import { Spool } from '#agent/release/spool.ts';
+import type { AddArgs, DelArgs } from '#pkg/agentapi/wire.ts';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import type { Controller } from '#pkg/pool/request.ts';
+import { addArgs, delArgs, FixedCatalog, NO_PROBING, newCall } from './memory-agent.ts';
+import { MemoryPods } from './memory-pods.ts';
+
+const SWITCHES = { enableStatefulSet: true, enableKubevirtStaticIP: true };
+
+export interface MemoryClusterAgent extends ComposedAgent, AsyncDisposable {
+  readonly ledger: Ledger;
+  readonly index: NodeIndex;
+  readonly pods: MemoryPods;
+  readonly journal: Journal;
+  readonly spool: Spool;
+  readonly catalog: FixedCatalog;
+  refresh(): Promise<void>;
+  /** The addresses without their prefix lengths. */
+  add(pod: PodFacts, containerID: string, more?: Partial<AddArgs>): Promise<string[]>;
+  del(pod: PodFacts, containerID: string, more?: Partial<DelArgs>): Promise<void>;
+  records(): Promise<IpRecord[]>;
+}
+
+/** The agent of a cluster on a memory ledger, without a socket and without an API server: for what depends on an order. */
+export async function startMemoryClusterAgent(
+  pools: readonly Pool[],
+  wish: Partial<AgentPorts> & { readonly pods?: MemoryPods } = {},
+): Promise<MemoryClusterAgent> {
+  const directory = await mkdtemp(join(tmpdir(), 'ipledger-memory-'));
+  const { pods = new MemoryPods(), now = () => new Date(), node = 'worker-1' } = wish;
+  const nowMs = wish.nowMs ?? (() => performance.now());
+  const journal =
+    wish.journal ??
+    (await Journal.open(join(directory, 'journal'), (file, why) => {
+      throw new Error(`${file}: ${why}`);
+    }));
+  const spool = wish.spool ?? new Spool(join(directory, 'spool'));
+  await spool.prepare();
+  const ledger = journalled(wish.ledger ?? createMemoryLedger(), journal, now);
+  const index = new NodeIndex(nowMs);
+  const catalog = new FixedCatalog(pools);
+  const log = pino({ level: 'silent' });
+  const holders = new PodHolders(
+    {
+      pods,
+      namespaces: { find: async () => ({ labels: {}, annotations: {} }) },
+      nodeLabels: { current: () => ({}) },
+      controllers: { find: async (pod) => controllerOf(pod) },
+    },
+    { ...SWITCHES, node, agentNamespace: 'ipledger', multusClusterNetwork: null },
+  );
+  const composed = composeAgent({
+    index,
+    holders,
+    planOptions: { enableIPv4: true, enableIPv6: true, enableSubnets: false, agentNamespace: 'ipledger' },
+    judgeAfterlife: podAfterlife(pods, SWITCHES),
+    judgeLeftover: judgeSandbox(pods),
+    isStillAlive: async ({ holder, podName }) => {
+      const pod = await pods.read({ namespace: holder.namespace, name: podName, uid: holder.uid });
+      return pod?.uid === holder.uid && pod.isAlive;
+    },
+    node,
+    exhaustedWaitMs: 0,
+    log,
+    reach: () => {},
+    prober: null,
+    probeSettings: NO_PROBING,
+    ...wish,
+    nowMs,
+    now,
+    ledger,
+    catalog,
+    spool,
+    journal,
+  });
+  const { agent, releaser } = composed;
+  pods.onEnd((uid) => void releaser.podEnded(uid));
+  const refresh = () => refreshIndex({ ledger, index, releaser, pods, node, nowMs, log });
+  await refresh();
+  agent.readiness.become();
+  return {
+    ...composed,
+    ledger,
+    index,
+    pods,
+    journal,
+    spool,
+    catalog,
+    refresh,
+    add: async (pod, containerID, more) => {
+      const answer = await agent.add(addArgs(containerID, { ...nameOf(pod), ...more }), newCall());
+      return answer.ips.map(({ address }) => address.split('/')[0] ?? '');
+    },
+    del: (pod, containerID, more) => agent.del(delArgs(containerID, { ...nameOf(pod), ...more })),
+    records: () => ledger.list({ limit: 1_000 }),
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+function nameOf({ namespace, name, uid }: PodFacts) {
+  return { podNamespace: namespace, podName: name, podUID: uid };
+}
+
+function controllerOf({ controller, namespace }: PodFacts): Controller | null {
+  return controller === null ? null : { ...controller, namespace };
+}

@@ -1,0 +1,50 @@
+import type { PodFacts, PodName, Pods } from '#agent/cluster/pods.ts';
+
+/** The pods of worker-1, as a test wants them to be. */
+export class MemoryPods implements Pods {
+  readonly reads: string[] = [];
+  readonly #pods = new Map<string, PodFacts>();
+  readonly #listeners = new Set<(uid: string) => void>();
+
+  put(name: string, more: Partial<PodFacts> = {}): PodFacts {
+    const pod: PodFacts = {
+      namespace: 'prod',
+      name,
+      uid: `uid-of-${name}`,
+      resourceVersion: '1',
+      node: 'worker-1',
+      labels: {},
+      annotations: {},
+      controller: null,
+      isAlive: true,
+      podIPs: [],
+      ...more,
+    };
+    this.#pods.set(`${pod.namespace}/${pod.name}`, pod);
+    return pod;
+  }
+
+  /** Being deleted, or done: it is still there, and its sandbox may be too. */
+  end(pod: PodFacts): void {
+    this.put(pod.name, { ...pod, isAlive: false, endedBecause: 'it is being deleted' });
+    for (const listener of this.#listeners) listener(pod.uid);
+  }
+
+  async find(pod: PodName): Promise<PodFacts | null> {
+    return this.#pods.get(`${pod.namespace}/${pod.name}`) ?? null;
+  }
+
+  async read(pod: PodName): Promise<PodFacts | null> {
+    this.reads.push(pod.name);
+    return await this.find(pod);
+  }
+
+  known(uid: string): PodFacts | null {
+    return [...this.#pods.values()].find((pod) => pod.uid === uid) ?? null;
+  }
+
+  onEnd(listener: (uid: string) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
+  }
+}

@@ -1,0 +1,19 @@
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+
+/** A ledger that does what the one below does, but where the script says otherwise. */
+export function scriptedLedger(below: Ledger, script: Partial<Ledger>): Ledger {
+  return {
+    create: (spec, limits) => below.create(spec, limits),
+    takeOver: (seen, next, limits) => below.takeOver(seen, next, limits),
+    amend: (seen, next, limits) => below.amend(seen, next, limits),
+    release: (seen, limits) => below.release(seen, limits),
+    get: (name) => below.get(name),
+    byHolder: (key) => below.byHolder(key),
+    byNode: (node) => below.byNode(node),
+    list: (query) => below.list(query),
+    takenOf: (pool) => below.takenOf(pool),
+    watchFreed: (pool, wake) => below.watchFreed(pool, wake),
+    close: () => below.close(),
+    ...script,
+  };
+}

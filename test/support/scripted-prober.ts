@@ -1,0 +1,23 @@
+import type { Probing } from '#agent/allocate/address-probe.ts';
+import type { AnnounceTarget, ProbeTarget, ProbeVerdict } from '#agent/probe/probe-target.ts';
+import { formatAddress } from '#pkg/ip/address.ts';
+
+/** Answers by a table of addresses; what is not in it is free. */
+export class ScriptedProber implements Probing {
+  readonly probed: string[] = [];
+  readonly announced: string[] = [];
+  readonly verdicts: Record<string, ProbeVerdict>;
+
+  constructor(verdicts: Record<string, ProbeVerdict> = {}) {
+    this.verdicts = verdicts;
+  }
+
+  async probe({ address }: ProbeTarget): Promise<ProbeVerdict> {
+    this.probed.push(formatAddress(address));
+    return this.verdicts[formatAddress(address)] ?? { kind: 'free' };
+  }
+
+  announce({ address }: AnnounceTarget): void {
+    this.announced.push(formatAddress(address));
+  }
+}
