@@ -8,7 +8,7 @@ const PER_NODE = 100;
 /** A request is counted a moment after its answer. */
 const COUNTING_MS = 1_000;
 /** The server's own business, whoever asks it; a watch is no read of a call. */
-const OF_NO_CALL = /^(WATCH|CONNECT) | (leases|serviceaccounts|flowschemas|prioritylevelconfigurations|)$/;
+const OF_NO_CALL = /^(WATCH|CONNECT) | (leases|serviceaccounts|flowschemas|prioritylevelconfigurations|openapi\/v\d|)$/;
 
 /** API calls of ADDs and DELs in the steady state, counted by the API server itself. */
 export async function benchCalls(): Promise<void> {
