@@ -9,7 +9,10 @@ if (directory === undefined) throw new Error('expected the directory of the loca
 
 const starter = process.ppid;
 let isOver = false;
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void (isOver = true));
+const stop = () => {
+  isOver = true;
+};
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
 
 await using server = await startApiServer();
 // Under its name only when it is whole: the script waits for the name.

@@ -22,7 +22,9 @@ export class ClusterSite implements AsyncDisposable {
   readonly nodes: readonly JoinedNode[];
   readonly #admin: BareClient;
   readonly #everything: AsyncDisposableStack;
+  readonly #agents: ClusterAgentProcess[] = [];
   #pods = 0;
+  #pools = 0;
 
   private constructor(
     server: Server,
@@ -51,10 +53,12 @@ export class ClusterSite implements AsyncDisposable {
     return this.#everything.use(await startClusterAgentProcess(node));
   }
 
-  startAgents(): Promise<ClusterAgentProcess[]> {
-    return Promise.all(this.nodes.map((node) => this.startAgent(node)));
+  async startAgents(): Promise<readonly ClusterAgentProcess[]> {
+    this.#agents.push(...(await Promise.all(this.nodes.map((node) => this.startAgent(node)))));
+    return this.#agents;
   }
 
+  /** A new pool, known to the agents of `startAgents`. */
   async createPool(name: string, ips: string): Promise<void> {
     await this.create('/apis/spiderpool.spidernet.io/v2beta1/spiderippools', {
       apiVersion: 'spiderpool.spidernet.io/v2beta1',
@@ -62,6 +66,9 @@ export class ClusterSite implements AsyncDisposable {
       metadata: { name },
       spec: { subnet: '10.0.0.0/8', gateway: '10.255.255.254', ips: [ips] },
     });
+    this.#pools += 1;
+    const known = `"pools":${this.#pools},`;
+    while (!this.#agents.every(({ log }) => log.includes(known))) await sleep(20);
   }
 
   /** New pods on each of the nodes, known to their agents. */
