@@ -6,7 +6,7 @@ import { recordLabels } from '#pkg/crd/record-labels.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
 import type { NewObject } from '#pkg/kube/kube-object.ts';
 import type { Resource } from '#pkg/kube/resource.ts';
-import type { ApiServer } from '#test/support/api-server.ts';
+import type { ApiAccess } from '#test/support/api-request.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 
 export const RECORDS: Resource = { group: 'ipledger.io', version: 'v1alpha1', plural: 'iprecords', kind: 'IPRecord' };
@@ -53,11 +53,15 @@ export class BareClient implements Disposable {
     this.#token = token;
   }
 
-  static async open(server: ApiServer): Promise<BareClient> {
-    return new BareClient(connect(server.url, { ca: await readFile(server.caFile) }), server.adminToken);
+  static async open({ url, caFile }: ApiAccess, token: string): Promise<BareClient> {
+    return new BareClient(connect(url, { ca: await readFile(caFile) }), token);
   }
 
   send(method: string, path: string, headers: Readonly<Record<string, string>>, body?: unknown): Promise<Buffer> {
+    return this.sendText(method, path, headers, body === undefined ? undefined : JSON.stringify(body));
+  }
+
+  sendText(method: string, path: string, headers: Readonly<Record<string, string>>, body?: string): Promise<Buffer> {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
     const stream = this.#session.request({
       ':method': method,
@@ -69,7 +73,7 @@ export class BareClient implements Disposable {
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     stream.on('end', () => resolve(Buffer.concat(chunks)));
     stream.on('error', reject);
-    stream.end(body === undefined ? undefined : JSON.stringify(body));
+    stream.end(body);
     return promise;
   }
 

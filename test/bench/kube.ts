@@ -114,7 +114,7 @@ function percent(share: number): string {
 async function benchOn(server: ApiServer): Promise<void> {
   const load = accessFrom({ from: 'kubeconfig', file: server.kubeconfigFile });
   using ours = new KubeClient(load, { userAgent: 'bench' });
-  using bare = await BareClient.open(server);
+  using bare = await BareClient.open(server, server.adminToken);
   await installRecords(ours);
   await benchTable(ours, bare);
   await benchCreates(ours, bare);

@@ -21,8 +21,10 @@ export async function createCredentials(dir: string): Promise<Credentials> {
   return { ...(await createServingCertificate(dir)), adminToken, tokenFile, signingKeyFile };
 }
 
+type Login = Pick<Credentials, 'caFile' | 'adminToken'>;
+
 /** JSON is YAML: kubectl and every client library read it. */
-export async function writeKubeconfig(file: string, url: string, { caFile, adminToken }: Credentials): Promise<void> {
+export async function writeKubeconfig(file: string, url: string, { caFile, adminToken }: Login): Promise<void> {
   const name = 'ipledger-test';
   const config = {
     apiVersion: 'v1',

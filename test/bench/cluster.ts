@@ -1,0 +1,23 @@
+import { benchCalls } from './cluster-calls.ts';
+import { benchFit } from './cluster-fit.ts';
+import { benchIdleAgents } from './cluster-idle.ts';
+import { benchClusterMemory } from './cluster-memory.ts';
+import { benchRate } from './cluster-rate.ts';
+
+const BENCHES = {
+  calls: benchCalls,
+  rate: benchRate,
+  fit: benchFit,
+  memory: benchClusterMemory,
+  idle: benchIdleAgents,
+};
+
+/** `npm run bench:cluster` runs all, `npm run bench:cluster -- fit` the named ones. */
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !(name in BENCHES));
+if (unknown.length > 0) throw new Error(`no such benchmark: ${unknown.join(', ')}; there are ${Object.keys(BENCHES)}`);
+for (const [name, bench] of Object.entries(BENCHES)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  console.log(`\n${name} …`);
+  await bench();
+}
