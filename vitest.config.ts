@@ -7,7 +7,10 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{pkg,plugin,agent,ctl,cmd,hack}/**/*.test.ts', 'test/{contract,golden,house}/**/*.test.ts'],
+          include: [
+            '{pkg,plugin,agent,controller,ctl,cmd,hack}/**/*.test.ts',
+            'test/{contract,golden,house}/**/*.test.ts',
+          ],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
