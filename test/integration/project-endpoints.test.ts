@@ -38,7 +38,7 @@ beforeEach(async () => {
   await cluster.clear();
   await removeAll(admin, ENDPOINTS);
   const pod = await admin.get(PODS, AT);
-  if (pod.ok) await kubectl(cluster.server, ['delete', 'pod', AT.name, '--now', '--wait=true']);
+  if (pod.ok) await kubectl(cluster.server, ['delete', 'pod', AT.name, '--force', '--grace-period=0', '--wait=true']);
 });
 
 async function lead(rules: Partial<EndpointRules> = {}): Promise<AsyncDisposable> {
