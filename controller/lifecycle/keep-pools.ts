@@ -7,6 +7,7 @@ import { POOLS } from '#controller/project/spider-resources.ts';
 import { WorkQueue } from '#pkg/kube/work-queue.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { POOL_CIDR_LABEL } from './cidr-label.ts';
+import { countHeld } from './count-held.ts';
 import type { TellEvent } from './events.ts';
 import { planUpkeep, withoutFinalizer } from './plan-upkeep.ts';
 
@@ -90,9 +91,4 @@ export function keepPools(options: KeepPoolsOptions): AsyncDisposable {
     () => {}, // stopped before
   );
   return { [Symbol.asyncDispose]: () => stack.disposeAsync() };
-}
-
-/** Addresses that somebody has or may still have. Those that only rest hold no pool: their records go on protecting them without it. */
-export async function countHeld(ledger: Pick<Ledger, 'takenOf'>, pool: string): Promise<number> {
-  return (await ledger.takenOf(pool)).filter(({ state }) => isHeldState(state)).length;
 }

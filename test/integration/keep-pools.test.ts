@@ -12,7 +12,7 @@ import { inState, specOf } from '#test/contract/record-spec.ts';
 import { clientOf } from './kube-things.ts';
 import { silent, watchAsLeader } from './leader-views.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
-import { conditionsOf, eventually, poolOf, removeAll, sure } from './spider-objects.ts';
+import { conditionsOf, eventually, poolOf, remove, removeAll, sure } from './spider-objects.ts';
 
 const EVENTS: Resource = { group: '', version: 'v1', plural: 'events', kind: 'Event' };
 
@@ -82,8 +82,8 @@ test('a deleted pool stays while an address of it is held, in whatever way, and 
   const first = await take('10.0.0.1');
   const second = await take('10.0.0.2');
   const retained = await ledger.amend(second, inState(second.spec, 'Retained'));
-  const { metadata } = await sure(admin.get(POOLS, { name: 'pool-a' }));
-  await sure(admin.delete(POOLS, metadata));
+  const pool = await sure(admin.get(POOLS, { name: 'pool-a' }));
+  await remove(admin, POOLS, pool);
   await eventually(admin, POOLS, { name: 'pool-a' }, (pool) =>
     expect(conditionsOf(pool)).toContain('Ready=False/Terminating'),
   );
@@ -114,10 +114,10 @@ test('a subnet goes when its last pool is gone', async () => {
   ] as const) {
     await eventually(admin, resource, { name }, (object) => expect(object?.metadata.finalizers).toEqual([FINALIZER]));
   }
-  await sure(admin.delete(SUBNETS, subnet.metadata));
+  await remove(admin, SUBNETS, subnet);
   await eventually(admin, POOLS, { name: 'pool-a' }, (pool) => expect(conditionsOf(pool)).not.toEqual([]));
   await eventually(admin, SUBNETS, { name: 's' }, (object) => expect(object).not.toBeNull());
-  await sure(admin.delete(POOLS, (await sure(admin.get(POOLS, { name: 'pool-a' }))).metadata));
+  await remove(admin, POOLS, await sure(admin.get(POOLS, { name: 'pool-a' })));
   await eventually(admin, SUBNETS, { name: 's' }, (object) => expect(object).toBeNull());
 });
 
@@ -141,7 +141,7 @@ test('of pools that overlap the later one is marked and told of, and released wh
     ]),
   );
   expect(await eventsOf(early.metadata.uid)).toEqual([]);
-  await sure(admin.delete(POOLS, early.metadata));
+  await remove(admin, POOLS, early);
   await eventually(admin, POOLS, { name: 'a-late' }, (pool) =>
     expect(conditionsOf(pool)).toContain('Ready=True/Serving'),
   );

@@ -14,7 +14,7 @@ import { kubectl } from './crd-manifests.ts';
 import { clientOf } from './kube-things.ts';
 import { silent, watchAsLeader } from './leader-views.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
-import { eventually, removeAll, sure } from './spider-objects.ts';
+import { eventually, remove, removeAll, sure } from './spider-objects.ts';
 
 const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod' };
 const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
@@ -123,7 +123,7 @@ test('what somebody changes or deletes by hand is made again', async () => {
     expect(endpoint?.['status']).toEqual(before['status']);
     expect(endpoint?.metadata.finalizers).toEqual([FINALIZER]);
   });
-  await sure(admin.delete(ENDPOINTS, before.metadata));
+  await remove(admin, ENDPOINTS, before);
   await endpointIs((endpoint) => {
     expect(endpoint?.metadata.uid).not.toBe(before.metadata.uid);
     expect(endpoint?.['status']).toEqual(before['status']);

@@ -27,6 +27,12 @@ export async function eventually(
   }, PATIENCE);
 }
 
+/** Deletes it whatever was written to it since it was seen. */
+export async function remove(admin: KubeClient, resource: Resource, { metadata }: KubeObject): Promise<void> {
+  const { name, namespace, uid } = metadata;
+  await sure(admin.delete(resource, { name, uid, ...(namespace === undefined ? {} : { namespace }) }));
+}
+
 export function poolOf(name: string, spec: Readonly<Record<string, unknown>>, more: object = {}): NewObject {
   return { metadata: { name, ...more }, spec };
 }
