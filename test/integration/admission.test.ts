@@ -14,7 +14,7 @@ import { findFreePort } from '#test/support/api-ports.ts';
 import { clientOf } from './kube-things.ts';
 import { silent, watchAsLeader } from './leader-views.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
-import { conditionsOf, eventually, poolOf, remove, removeAll, sure } from './spider-objects.ts';
+import { conditionsOf, poolOf, remove, sure } from './spider-objects.ts';
 import { installWebhooks, removeWebhooks } from './webhook-install.ts';
 
 let cluster: LedgerCluster;
