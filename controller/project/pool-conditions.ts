@@ -25,7 +25,7 @@ type Verdict = Omit<WantedCondition, 'observedGeneration' | 'type'>;
 /** Ready and Exhausted always, the others only where they are true. */
 export function poolConditions(facts: PoolFacts, records: readonly IpRecord[]): WantedCondition[] {
   const verdicts: Record<(typeof POOL_CONDITIONS)[number], Verdict | null> = {
-    Ready: judgeReady(facts),
+    Ready: readiness(facts),
     Exhausted: judgeExhausted(facts, records),
     Shrunk: judgeShrunk(facts, records),
     AllocatedIPsOmitted: judgeOmitted(records),
@@ -36,7 +36,8 @@ export function poolConditions(facts: PoolFacts, records: readonly IpRecord[]): 
   });
 }
 
-function judgeReady({ pool, problem, overlap }: PoolFacts): Verdict {
+/** Whether it gives out addresses, were there any. */
+export function readiness({ pool, problem, overlap }: PoolFacts): Verdict {
   const no = (reason: string, message: string): Verdict => ({ status: 'False', reason, message });
   if (pool === null) return no('Invalid', problem ?? 'the spec cannot be read');
   if (pool.isTerminating) return no('Terminating', 'nothing new is given out; it goes when the last address is back');
