@@ -9,7 +9,8 @@ import type { KubeObject } from '#pkg/kube/kube-object.ts';
 import type { Resource } from '#pkg/kube/resource.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { heldBy, specOf } from '#test/contract/record-spec.ts';
+import { amended } from '#test/contract/ledger-resource.ts';
+import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
 import { kubectl } from './crd-manifests.ts';
 import { clientOf } from './kube-things.ts';
 import { silent, watchAsLeader } from './leader-views.ts';
@@ -130,13 +131,42 @@ test('what somebody changes or deletes by hand is made again', async () => {
   });
 });
 
-test('a pod of a StatefulSet keeps its endpoint between two lives; a deleted one waits for the last address', async () => {
+test('a pod of a StatefulSet keeps its endpoint between two lives', async () => {
   await using _ = await lead();
   const record = await take('10.0.0.1', { owner: { ...DEPLOYMENT, kind: 'StatefulSet' } });
   await endpointIs((endpoint) => {
     expect(endpoint?.metadata.finalizers).toEqual([FINALIZER]);
     expect(endpoint?.metadata.ownerReferences).toBeUndefined();
   });
+  const { metadata } = await sure(admin.get(ENDPOINTS, AT));
+  const retained = await amended(ledger, record, inState(record.spec, 'Retained'));
+  await take('10.0.0.2', { interface: 'net1', owner: { ...DEPLOYMENT, kind: 'StatefulSet' } });
+  await endpointIs((endpoint) => {
+    expect(endpoint?.metadata.uid).toBe(metadata.uid);
+    expect(endpoint?.['status']).toMatchObject({ current: { ips: [{ interface: 'eth0' }, { interface: 'net1' }] } });
+  });
+  await ledger.release(retained);
+  await endpointIs((endpoint) =>
+    expect(endpoint?.['status']).toMatchObject({ current: { ips: [{ interface: 'net1', ipv4: '10.0.0.2/24' }] } }),
+  );
+});
+
+test('the endpoint of a pod that is gone tells of its address until that is back', async () => {
+  await using _ = await lead();
+  const pod = await makePod();
+  const record = await take('10.0.0.1', { uid: pod.metadata.uid });
+  await endpointIs((endpoint) => expect(endpoint).not.toBeNull());
+  await kubectl(cluster.server, ['delete', 'pod', AT.name, '--force', '--grace-period=0', '--wait=true']);
+  // What the garbage collector of a cluster does then; there is none here.
+  await remove(admin, ENDPOINTS, await sure(admin.get(ENDPOINTS, AT)));
+  // By the time the other one is there, this one has been looked at.
+  const other = await take('10.0.0.9', { name: 'web-9', owner: { ...DEPLOYMENT, kind: 'StatefulSet' } });
+  await eventually(admin, ENDPOINTS, { namespace: 'default', name: 'web-9' }, (it) => expect(it).not.toBeNull());
+  await endpointIs((endpoint) => {
+    expect(endpoint?.metadata.deletionTimestamp).toBeDefined();
+    expect(endpoint?.['status']).toMatchObject({ current: { ips: [{ ipv4: '10.0.0.1/24' }] } });
+  });
+  await ledger.release(other);
   await ledger.release(record);
   await endpointIs((endpoint) => expect(endpoint).toBeNull());
 });

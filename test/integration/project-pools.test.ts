@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { projectPools } from '#controller/project/project-pools.ts';
+import { sampleGauges } from '#controller/project/sample-gauges.ts';
 import { POOLS, RESERVED_IPS } from '#controller/project/spider-resources.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
 import { Reflector } from '#pkg/kube/reflector.ts';
@@ -132,6 +133,21 @@ test('who does not lead writes nothing', async () => {
   for (const { status } of (await sure(admin.list(POOLS))).items) expect(status).toBeUndefined();
   isLeader = true;
   await statusIs({ totalIPCount: 4 });
+});
+
+test('the gauges are those of the same records', async () => {
+  await sure(admin.create(POOLS, poolOf('pool-a', SPEC)));
+  await sure(admin.create(RESERVED_IPS, { metadata: { name: 'r' }, spec: { ips: ['10.0.0.4'] } }));
+  await take('10.0.0.1');
+  await using views = watchAsLeader(cluster.controller());
+  await Promise.all([views.records.synced, views.pools.synced, views.reserved.synced, views.subnets.synced]);
+  const values = Object.fromEntries(sampleGauges(views).map(({ name, value }) => [name, value]));
+  expect(values).toMatchObject({
+    spiderpool_total_ippool_counts: 1,
+    spiderpool_total_subnet_counts: 0,
+    spiderpool_debug_ippool_total_ip_counts: 4,
+    spiderpool_debug_ippool_available_ip_counts: 2,
+  });
 });
 
 describe('a burst of 1,000 records', () => {

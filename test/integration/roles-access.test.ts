@@ -20,7 +20,7 @@ beforeAll(async () => {
 const send = (token: string, method: string, path: string, body?: unknown): Promise<ApiAnswer> =>
   callApi(server, { method, path, body, token });
 
-/** Verbs by `group/resource`, as the API server itself lists them. */
+/** Verbs by `group/resource`, followed by the names they are bound to, as the API server itself lists them. */
 type Rights = Record<string, string>;
 
 const READ = 'get list watch';
@@ -65,6 +65,8 @@ const EVERYWHERE: Record<Account, Rights> = {
     'vitistack.io/networkconfigurations/status': 'update',
     'vitistack.io/networknamespaces': 'get list update watch',
     'vitistack.io/networknamespaces/status': 'update',
+    'admissionregistration.k8s.io/mutatingwebhookconfigurations ipledger': 'get update',
+    'admissionregistration.k8s.io/validatingwebhookconfigurations ipledger': 'get update',
     ...EVENTS,
   },
   ctl: {
@@ -81,6 +83,7 @@ interface ResourceRule {
   readonly verbs: readonly string[];
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
 }
 
 async function rightsIn(namespace: string, token: string): Promise<Rights> {
@@ -89,8 +92,13 @@ async function rightsIn(namespace: string, token: string): Promise<Rights> {
   const { resourceRules } = (body as { status: { resourceRules: ResourceRule[] } }).status;
   return Object.fromEntries(
     resourceRules
-      .flatMap(({ verbs, apiGroups, resources }) =>
-        apiGroups.flatMap((group) => resources.map((resource) => [`${group}/${resource}`, verbs.toSorted().join(' ')])),
+      .flatMap(({ verbs, apiGroups, resources, resourceNames = [] }) =>
+        apiGroups.flatMap((group) =>
+          resources.map((resource) => [
+            [`${group}/${resource}`, ...resourceNames].join(' '),
+            verbs.toSorted().join(' '),
+          ]),
+        ),
       )
       // What everybody may ask about himself.
       .filter(([on]) => !/^(authentication|authorization)\.k8s\.io\/self/.test(on ?? '')),
@@ -100,7 +108,16 @@ async function rightsIn(namespace: string, token: string): Promise<Rights> {
 describe.each(ACCOUNTS)('the %s', (account) => {
   test.each([
     { namespace: 'default', more: {} },
-    { namespace: 'ipledger', more: { controller: { 'coordination.k8s.io/leases': 'create get update' } } },
+    {
+      namespace: 'ipledger',
+      more: {
+        controller: {
+          'coordination.k8s.io/leases': 'create get update',
+          '/secrets': 'create',
+          '/secrets ipledger-webhook-ca': 'get update',
+        },
+      },
+    },
     { namespace: 'kube-node-lease', more: { controller: { 'coordination.k8s.io/leases': READ } } },
   ])('has no more and no fewer rights than it needs in $namespace', async ({ namespace, more }) => {
     const special: Partial<Record<Account, Rights>> = more;
