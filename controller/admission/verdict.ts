@@ -6,7 +6,7 @@ const CAUSES = {
   Forbidden: 'FieldValueForbidden',
 } as const;
 
-export interface FieldError {
+interface FieldError {
   readonly type: keyof typeof CAUSES;
   /** E.g. `spec.ips`. */
   readonly field: string;

@@ -3,7 +3,7 @@ import type { KubeClient } from '#pkg/kube/client.ts';
 import type { KubeObject } from '#pkg/kube/kube-object.ts';
 import { apiVersionOf, type Resource } from '#pkg/kube/resource.ts';
 
-export interface Happening {
+interface Happening {
   readonly resource: Resource;
   readonly object: KubeObject;
   readonly type: 'Normal' | 'Warning';

@@ -1,7 +1,7 @@
 import { isMap } from '#pkg/kube/kube-object.ts';
 
 /** metav1.Condition. */
-export interface Condition {
+interface Condition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;

@@ -8,7 +8,7 @@ import { Listeners } from './listeners.ts';
 import { type HolderName, RecordIndex } from './record-index.ts';
 
 /** A record that appeared, changed or went: as it was and as it is. Not both are null. */
-export interface RecordChange {
+interface RecordChange {
   readonly before: IpRecord | null;
   readonly after: IpRecord | null;
 }
