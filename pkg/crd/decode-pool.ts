@@ -2,6 +2,7 @@ import { type Address, type Family, formatAddress } from '#pkg/ip/address.ts';
 import { type Cidr, formatCidr } from '#pkg/ip/cidr.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import { decodeDomain } from './decode-domain.ts';
 import { decodeLabelSelector } from './decode-label-selector.ts';
 import {
   decodeAddressInside,
@@ -13,8 +14,6 @@ import {
 import { decodeObject } from './decode-object.ts';
 import { decodeApplicationAffinity, decodePodAffinity } from './decode-pod-affinity.ts';
 import { decodeRoutes } from './decode-routes.ts';
-import { asDnsLabel } from './dns-name.ts';
-import { DEFAULT_DOMAIN } from './record-name.ts';
 import { decodeCooldownSeconds } from './reuse-cooldown.ts';
 import {
   asBoolean,
@@ -45,7 +44,6 @@ const SPEC_FIELDS = [
   'disable',
 ];
 const AUTO_LABEL = 'ipam.spidernet.io/owner-application-name';
-const DOMAIN = 'ipledger.io/domain';
 const DETECT_CONFLICT = 'ipledger.io/detect-ip-conflict';
 const DETECT_GATEWAY = 'ipledger.io/detect-gateway';
 const LONGEST_NAME = 63 + 1 + 253;
@@ -76,8 +74,7 @@ export function decodePool(value: unknown): Pool {
     isDefault: decodeSwitch(spec, 'default'),
     isDisabled: decodeSwitch(spec, 'disable'),
     isTerminating: metadata.isTerminating,
-    domain:
-      ifPresent(metadata.annotations[DOMAIN], (domain) => asDnsLabel(domain, annotationPath(DOMAIN))) ?? DEFAULT_DOMAIN,
+    domain: decodeDomain(metadata.annotations),
     reuseCooldownSeconds: decodeCooldownSeconds(metadata.annotations),
     detectConflict: decodeDetection(metadata.annotations, DETECT_CONFLICT),
     detectGateway: decodeDetection(metadata.annotations, DETECT_GATEWAY),

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toNewObject } from '#pkg/ledger/kubernetes-record.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
-import { applyManifests } from '#test/integration/crd-manifests.ts';
-import { podToken } from '#test/integration/roles-tokens.ts';
 import { writeKubeconfig } from './api-credentials.ts';
 import { callApi } from './api-request.ts';
 import type { ApiServer } from './api-server.ts';
+import { applyManifests } from './manifests.ts';
+import { podToken } from './service-account-tokens.ts';
 
 const POLICY_TIMEOUT_MS = 60_000;
 

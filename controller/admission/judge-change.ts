@@ -1,0 +1,53 @@
+import { isDeepStrictEqual } from 'node:util';
+import { DOMAIN_ANNOTATION } from '#pkg/crd/decode-domain.ts';
+import type { Family } from '#pkg/ip/address.ts';
+import { isMap } from '#pkg/kube/kube-object.ts';
+import type { Fields } from './review.ts';
+import { forbiddenField, type Verdict } from './verdict.ts';
+
+export interface Families {
+  readonly enableIPv4: boolean;
+  readonly enableIPv6: boolean;
+}
+
+export function judgeFamily(family: Family, { enableIPv4, enableIPv6 }: Families): Verdict | null {
+  const isEnabled = family === 4 ? enableIPv4 : enableIPv6;
+  return isEnabled ? null : forbiddenField('spec.ipVersion', `IPv${family} is disabled`);
+}
+
+/** A change of metadata alone harms nobody: labels, finalizers, owners. The domain is metadata and is not harmless. */
+export function changesNothing(before: Fields, after: Fields): boolean {
+  return isDeepStrictEqual(before['spec'], after['spec']) && domainOf(before) === domainOf(after);
+}
+
+/** What never changes once the object exists. */
+export function judgeFixed(before: Fields, after: Fields): Verdict | null {
+  const [old, next] = [specOf(before), specOf(after)];
+  for (const field of ['ipVersion', 'subnet']) {
+    // An absent ipVersion follows from the subnet: writing it down is no change.
+    if (old[field] !== undefined && old[field] !== next[field]) {
+      return forbiddenField(`spec.${field}`, `is not changeable; it is ${String(old[field]).slice(0, 64)}`);
+    }
+  }
+  if (domainOf(before) === domainOf(after)) return null;
+  const field = `metadata.annotations["${DOMAIN_ANNOTATION}"]`;
+  return forbiddenField(field, 'is not changeable: the addresses in use are of the old domain');
+}
+
+export function isTerminating(object: Fields): boolean {
+  return typeof metadataOf(object)['deletionTimestamp'] === 'string';
+}
+
+export function metadataOf(object: Fields): Fields {
+  return isMap(object['metadata']) ? object['metadata'] : {};
+}
+
+export function specOf(object: Fields): Fields {
+  return isMap(object['spec']) ? object['spec'] : {};
+}
+
+function domainOf(object: Fields): string {
+  const { annotations } = metadataOf(object);
+  const domain = isMap(annotations) ? annotations[DOMAIN_ANNOTATION] : undefined;
+  return typeof domain === 'string' ? domain : 'default';
+}

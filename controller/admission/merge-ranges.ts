@@ -1,0 +1,19 @@
+import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import { formatRange, parseRange } from '#pkg/ip/range.ts';
+
+const MOST_ITEMS = 1_000;
+
+/** The fewest ranges in ascending order. Null where there is nothing to merge, or something that validation has to refuse. */
+export function mergeRanges(value: unknown): string[] | null {
+  if (!Array.isArray(value) || value.length < 2 || value.length > MOST_ITEMS) return null;
+  try {
+    const ranges = value.map((item: unknown) => parseRange(String(item)));
+    const family = ranges[0]?.family ?? 4;
+    if (ranges.some((range) => range.family !== family)) return null;
+    return IntervalSet.of(ranges)
+      .intervals()
+      .map((interval) => formatRange(family, interval));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from 'node:util';
+import { cidrLabel, POOL_CIDR_LABEL, SUBNET_CIDR_LABEL } from '#controller/lifecycle/cidr-label.ts';
+import { FINALIZER } from '#controller/project/spider-resources.ts';
+import { decodeDomain } from '#pkg/crd/decode-domain.ts';
+import { decodeSubnet } from '#pkg/crd/decode-network.ts';
+import type { SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
+import { type Cidr, formatCidr } from '#pkg/ip/cidr.ts';
+import { parseRange } from '#pkg/ip/range.ts';
+import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
+import { isTerminating, metadataOf, specOf } from './judge-change.ts';
+import { mergeRanges } from './merge-ranges.ts';
+import type { Fields } from './review.ts';
+import type { JsonPatchStep } from './verdict.ts';
+
+type OwnSubnet = SpiderSubnet & { readonly object: KubeObject };
+
+const OWNER_LABEL = 'ipam.spidernet.io/owner-spider-subnet';
+
+/** Mutation never refuses: what cannot be read is left as it is, and validation tells its author. `subnets` is null where the feature is off. */
+export function mutatePool(object: Fields, subnets: readonly OwnSubnet[] | null): JsonPatchStep[] {
+  if (isTerminating(object)) return [];
+  const subnet = tryRead(() => decodeSubnet(specOf(object)['subnet'], 'spec.subnet'));
+  const owner = subnet === null || subnets === null ? null : findOwner(object, subnet, subnets);
+  const upkept = keepNetwork(object, subnet, POOL_CIDR_LABEL);
+  return difference(object, owner === null ? upkept : adopt(upkept, owner));
+}
+
+export function mutateSubnet(object: Fields): JsonPatchStep[] {
+  if (isTerminating(object)) return [];
+  const subnet = tryRead(() => decodeSubnet(specOf(object)['subnet'], 'spec.subnet'));
+  return difference(object, keepNetwork(object, subnet, SUBNET_CIDR_LABEL));
+}
+
+export function mutateReservedIp(object: Fields): JsonPatchStep[] {
+  const spec = specOf(object);
+  const { ips } = spec;
+  if (isTerminating(object) || !Array.isArray(ips) || ips.length === 0) return [];
+  const family = tryRead(() => parseRange(String(ips[0])).family);
+  const ipVersion = spec['ipVersion'] ?? family;
+  const next = { ...spec, ...(ipVersion === null ? {} : { ipVersion }), ips: mergeRanges(ips) ?? ips };
+  return difference(object, { ...object, spec: next });
+}
+
+function keepNetwork(object: Fields, subnet: Cidr | null, labelKey: string): Fields {
+  const metadata = metadataOf(object);
+  const spec = specOf(object);
+  const finalizers: unknown[] = Array.isArray(metadata['finalizers']) ? metadata['finalizers'] : [];
+  const label = subnet === null ? null : cidrLabel(subnet);
+  const version = spec['ipVersion'] ?? subnet?.family;
+  const [ips, excludeIPs] = [mergeRanges(spec['ips']), mergeRanges(spec['excludeIPs'])];
+  return {
+    ...object,
+    metadata: {
+      ...metadata,
+      finalizers: finalizers.includes(FINALIZER) ? finalizers : [...finalizers, FINALIZER],
+      ...(label === null ? {} : { labels: { ...fieldsOf(metadata['labels']), [labelKey]: label } }),
+    },
+    spec: {
+      ...spec,
+      ...(version === undefined ? {} : { ipVersion: version }),
+      ...(ips === null ? {} : { ips }),
+      ...(excludeIPs === null ? {} : { excludeIPs }),
+    },
+  };
+}
+
+/** The subnet of the same network, if the pool has no other controller yet. */
+function findOwner(object: Fields, subnet: Cidr, subnets: readonly OwnSubnet[]): OwnSubnet | null {
+  const { ownerReferences, annotations } = metadataOf(object);
+  const owners: unknown[] = Array.isArray(ownerReferences) ? ownerReferences : [];
+  if (owners.some((owner) => isMap(owner) && owner['controller'] === true)) return null;
+  const domain = tryRead(() => decodeDomain(fieldsOf(annotations)));
+  const isOwner = (candidate: OwnSubnet) =>
+    !candidate.isTerminating && candidate.domain === domain && formatCidr(candidate.subnet) === formatCidr(subnet);
+  return subnets.find(isOwner) ?? null;
+}
+
+/** Gateway and routes come from the subnet at this moment and never again; an empty list of routes is a list. */
+function adopt(object: Fields, { name, uid, object: subnet }: OwnSubnet): Fields {
+  const metadata = metadataOf(object);
+  const spec = specOf(object);
+  const { gateway, routes } = specOf(subnet);
+  const owners: unknown[] = Array.isArray(metadata['ownerReferences']) ? metadata['ownerReferences'] : [];
+  const reference = {
+    apiVersion: 'spiderpool.spidernet.io/v2beta1',
+    kind: 'SpiderSubnet',
+    name,
+    uid,
+    controller: true,
+    blockOwnerDeletion: true,
+  };
+  return {
+    ...object,
+    metadata: {
+      ...metadata,
+      ownerReferences: [...owners, reference],
+      labels: { ...fieldsOf(metadata['labels']), [OWNER_LABEL]: name },
+    },
+    spec: {
+      ...spec,
+      ...((spec['gateway'] ?? gateway) === undefined ? {} : { gateway: spec['gateway'] ?? gateway }),
+      ...((spec['routes'] ?? routes) === undefined ? {} : { routes: spec['routes'] ?? routes }),
+    },
+  };
+}
+
+/** Whole members of metadata and spec; `add` replaces one that is there. */
+function difference(before: Fields, after: Fields): JsonPatchStep[] {
+  return (['metadata', 'spec'] as const).flatMap((part) => {
+    const [old, next] = [fieldsOf(before[part]), fieldsOf(after[part])];
+    return Object.entries(next)
+      .filter(([field, value]) => !isDeepStrictEqual(old[field], value))
+      .map(([field, value]) => ({ op: 'add' as const, path: `/${part}/${field}`, value }));
+  });
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isMap(value) ? value : {};
+}
+
+function tryRead<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}

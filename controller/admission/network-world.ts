@@ -1,0 +1,37 @@
+import { POOLS, SUBNETS } from '#controller/project/spider-resources.ts';
+import { decodePool } from '#pkg/crd/decode-pool.ts';
+import { decodeSpiderSubnet, type SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
+import type { KubeClient } from '#pkg/kube/client.ts';
+import type { KubeObject } from '#pkg/kube/kube-object.ts';
+import { apiVersionOf, type Resource } from '#pkg/kube/resource.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+
+/** The objects that a new one must stand beside, as they are now. Throws where they cannot be read. */
+export interface NetworkWorld {
+  pools(): Promise<readonly Pool[]>;
+  subnets(): Promise<readonly (SpiderSubnet & { readonly object: KubeObject })[]>;
+}
+
+const TIMEOUT_MS = 5_000;
+
+/** Consistent lists: a pool that was deleted a moment ago must not be in anybody's way, one just created must. */
+export function clusterWorld(client: KubeClient): NetworkWorld {
+  const list = async <T>(resource: Resource, decode: (object: KubeObject) => T): Promise<T[]> => {
+    const listed = await client.list(resource, {}, { timeoutMs: TIMEOUT_MS });
+    if (!listed.ok) throw new Error(`${resource.plural} cannot be listed: ${listed.because}: ${listed.message}`);
+    return listed.object.items.flatMap((object) => tryDecode(resource, object, decode));
+  };
+  return {
+    pools: () => list(POOLS, decodePool),
+    subnets: () => list(SUBNETS, (object) => ({ ...decodeSpiderSubnet(object), object })),
+  };
+}
+
+/** What cannot be read gives out no addresses and is in nobody's way; its own next change is refused until it is right. */
+function tryDecode<T>(resource: Resource, object: KubeObject, decode: (object: KubeObject) => T): T[] {
+  try {
+    return [decode({ ...object, apiVersion: apiVersionOf(resource), kind: resource.kind })];
+  } catch {
+    return [];
+  }
+}

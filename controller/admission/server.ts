@@ -1,0 +1,124 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { isMap } from '#pkg/kube/kube-object.ts';
+import type { Identity } from './certificate.ts';
+import type { Handler } from './handlers.ts';
+import { readText } from './request-text.ts';
+import { readReview } from './review.ts';
+import { toResponse } from './verdict.ts';
+
+export interface AdmissionServerOptions {
+  readonly handlers: ReadonlyMap<string, Handler>;
+  readonly identity: Identity;
+  readonly port: number;
+  readonly host?: string;
+  readonly log: Logger;
+}
+
+export interface AdmissionServer extends AsyncDisposable {
+  readonly port: number;
+  /** From the next handshake on. */
+  present(identity: Identity): void;
+}
+
+/** Object and old object of 1.5 MiB each at the most, as etcd has it, and the review around them. */
+const MOST_BYTES = 8 << 20;
+const MOST_CONNECTIONS = 512;
+const TIMEOUT_MS = 15_000;
+const HEALTH = '/webhook-health-check';
+
+/** The webhook on TLS. Whatever it is sent, it answers or refuses, and goes on. */
+export async function startAdmissionServer(options: AdmissionServerOptions): Promise<AdmissionServer> {
+  const { handlers, identity, log } = options;
+  const server = createServer({
+    cert: identity.cert,
+    key: identity.key,
+    minVersion: 'TLSv1.2',
+    requestTimeout: TIMEOUT_MS,
+    headersTimeout: TIMEOUT_MS,
+    handshakeTimeout: TIMEOUT_MS,
+  });
+  server.maxConnections = MOST_CONNECTIONS;
+  server.on('request', (incoming, outgoing) => {
+    answer(incoming, outgoing, handlers, log).catch((thrown: unknown) => {
+      log.error({ err: thrown, path: incoming.url?.slice(0, 200) }, 'admission request failed');
+      send(outgoing, 500, { message: 'the webhook failed; its log says why' });
+    });
+  });
+  server.on('tlsClientError', (error) => log.debug({ err: error }, 'TLS handshake failed'));
+  await listen(server, options);
+  return {
+    port: (server.address() as AddressInfo).port,
+    present: ({ cert, key }) => server.setSecureContext({ cert, key, minVersion: 'TLSv1.2' }),
+    [Symbol.asyncDispose]: () => stop(server),
+  };
+}
+
+async function answer(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  handlers: ReadonlyMap<string, Handler>,
+  log: Logger,
+): Promise<void> {
+  const path = (incoming.url ?? '').split('?')[0] ?? '';
+  if (path === HEALTH && incoming.method === 'GET') return send(outgoing, 200, {});
+  const handler = handlers.get(path);
+  if (handler === undefined) return send(outgoing, 404, { message: 'no such webhook' });
+  if (incoming.method !== 'POST') return send(outgoing, 405, { message: 'a review is sent with POST' });
+  const text = await readText(incoming, MOST_BYTES);
+  if (text === null) return refuseLong(outgoing);
+  const review = tryReview(text);
+  if ('problem' in review) return send(outgoing, 400, { message: review.problem });
+  const verdict = await handler.judge(review);
+  const name = review.name || nameIn(review.object) || nameIn(review.oldObject);
+  if (!verdict.allowed)
+    log.info({ kind: handler.kind, object: name, operation: review.operation, ...verdict }, 'refused');
+  const response = toResponse(review.uid, verdict, { kind: handler.kind, name });
+  send(outgoing, 200, { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response });
+}
+
+function tryReview(text: string): ReturnType<typeof readReview> | { readonly problem: string } {
+  try {
+    return readReview(JSON.parse(text));
+  } catch (thrown) {
+    return { problem: thrown instanceof Error ? thrown.message.slice(0, 300) : 'not an AdmissionReview' };
+  }
+}
+
+function nameIn(object: Readonly<Record<string, unknown>> | null): string {
+  const metadata = object?.['metadata'];
+  const name = isMap(metadata) ? metadata['name'] : undefined;
+  return typeof name === 'string' ? name.slice(0, 253) : '';
+}
+
+/** The rest of it is not read: the connection ends with the answer. */
+function refuseLong(outgoing: ServerResponse): void {
+  outgoing.setHeader('connection', 'close');
+  send(outgoing, 413, { message: `a review has at most ${MOST_BYTES} bytes` });
+}
+
+function send(outgoing: ServerResponse, status: number, body: object): void {
+  if (outgoing.headersSent || outgoing.destroyed) return;
+  outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+function listen(server: Server, { port, host }: AdmissionServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+    // The API server keeps its connections; what is being answered gets a moment.
+    setTimeout(() => server.closeAllConnections(), 1_000).unref();
+  });
+}

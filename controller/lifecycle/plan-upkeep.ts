@@ -1,0 +1,52 @@
+import { FINALIZER } from '#controller/project/spider-resources.ts';
+import { decodeSubnet } from '#pkg/crd/decode-network.ts';
+import { isMap, type KubeObject, type SeenObject } from '#pkg/kube/kube-object.ts';
+import { cidrLabel } from './cidr-label.ts';
+
+/**
+ * The object as it should be kept: finalizer, family, CIDR label. Null where nothing is missing, and for one that is being
+ * deleted. Admission does the same for every write that passes it; this is for those that did not.
+ */
+export function planUpkeep(object: KubeObject, labelKey: string): SeenObject | null {
+  const { metadata } = object;
+  if (metadata.deletionTimestamp !== undefined || !isMap(object['spec'])) return null;
+  const spec = object['spec'];
+  const subnet = trySubnet(spec['subnet']);
+  const { finalizers = [], labels = {} } = metadata;
+  const hasFinalizer = finalizers.includes(FINALIZER);
+  const label = (subnet && cidrLabel(subnet)) ?? labels[labelKey];
+  const version = spec['ipVersion'] ?? subnet?.family;
+  if (hasFinalizer && labels[labelKey] === label && spec['ipVersion'] === version) return null;
+  return {
+    ...withoutStatus(object),
+    metadata: {
+      ...metadata,
+      finalizers: hasFinalizer ? finalizers : [...finalizers, FINALIZER],
+      labels: label === undefined ? labels : { ...labels, [labelKey]: label },
+    },
+    spec: version === undefined ? spec : { ...spec, ipVersion: version },
+  };
+}
+
+/** The object without our finalizer; null where it has none. */
+export function withoutFinalizer(object: KubeObject): SeenObject | null {
+  const { metadata } = object;
+  const { finalizers = [] } = metadata;
+  if (!finalizers.includes(FINALIZER)) return null;
+  const rest = finalizers.filter((finalizer) => finalizer !== FINALIZER);
+  return { ...withoutStatus(object), metadata: { ...metadata, finalizers: rest } };
+}
+
+/** A write of the object cannot change its status, and large counts in it do not survive JavaScript. */
+function withoutStatus(object: KubeObject): KubeObject {
+  const { status: _, ...rest } = object;
+  return rest as KubeObject;
+}
+
+function trySubnet(value: unknown) {
+  try {
+    return decodeSubnet(value, 'spec.subnet');
+  } catch {
+    return null;
+  }
+}

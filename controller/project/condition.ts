@@ -1,0 +1,40 @@
+import { isMap } from '#pkg/kube/kube-object.ts';
+
+/** metav1.Condition. */
+interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+  readonly lastTransitionTime: string;
+  readonly observedGeneration?: number;
+}
+
+export type WantedCondition = Omit<Condition, 'lastTransitionTime'>;
+
+/**
+ * The conditions as they should be now: `wanted` in its order, each with the time of its last change of status, then those
+ * of types that are not `ours`. Of our types only the wanted ones stay.
+ */
+export function settleConditions(
+  before: unknown,
+  wanted: readonly WantedCondition[],
+  { ours, now }: { readonly ours: readonly string[]; readonly now: Date },
+): readonly unknown[] {
+  const found = Array.isArray(before) ? before.filter(isMap) : [];
+  const settled = wanted.map((condition) => {
+    const old = found.find(({ type }) => type === condition.type);
+    return { ...condition, lastTransitionTime: sinceWhen(old, condition) ?? toMetaTime(now) };
+  });
+  return [...settled, ...found.filter(({ type }) => !ours.includes(String(type)))];
+}
+
+function sinceWhen(old: Readonly<Record<string, unknown>> | undefined, { status }: WantedCondition): string | null {
+  const since = old?.['status'] === status ? old['lastTransitionTime'] : undefined;
+  return typeof since === 'string' ? since : null;
+}
+
+/** Whole seconds: what the API server would make of it anyway. */
+function toMetaTime(now: Date): string {
+  return `${now.toISOString().slice(0, 19)}Z`;
+}

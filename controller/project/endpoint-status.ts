@@ -1,0 +1,44 @@
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { omitAbsent } from '#pkg/crd/omit-absent.ts';
+
+/** `status` of a SpiderEndpoint. `records` are those of one holder and not empty; of two for one NIC and family the younger is shown. */
+export function endpointStatus(records: readonly IpRecord[]): Readonly<Record<string, unknown>> {
+  const youngestFirst = records.toSorted(compareYouth);
+  const holder = youngestFirst[0]?.spec.holder;
+  const byInterface = Map.groupBy(youngestFirst, ({ spec }) => spec.holder.interface);
+  const interfaces = [...byInterface].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    current: {
+      uid: holder?.uid ?? '',
+      node: holder?.node ?? '',
+      ips: interfaces.map(([name, own]) => attachment(name, own)),
+    },
+    ownerControllerType: holder?.owner?.kind ?? holder?.kind ?? '',
+    ownerControllerName: holder?.owner?.name ?? holder?.name ?? '',
+  };
+}
+
+function attachment(name: string, records: readonly IpRecord[]): object {
+  const ipv4 = records.find(({ spec }) => !spec.address.includes(':'))?.spec;
+  const ipv6 = records.find(({ spec }) => spec.address.includes(':'))?.spec;
+  const shown = [ipv4, ipv6].filter((spec) => spec !== undefined);
+  const routes = shown.flatMap((spec) => spec.routes ?? []);
+  const hasGateway = shown.some(({ gateway }) => gateway !== undefined);
+  return omitAbsent({
+    interface: name,
+    ipv4: ipv4 && `${ipv4.address}/${ipv4.prefix}`,
+    ipv4Pool: ipv4?.pool.name,
+    ipv4Gateway: ipv4?.gateway,
+    ipv6: ipv6 && `${ipv6.address}/${ipv6.prefix}`,
+    ipv6Pool: ipv6?.pool.name,
+    ipv6Gateway: ipv6?.gateway,
+    vlan: 0, // the API server would add it
+    cleanGateway: hasGateway ? shown.some((spec) => spec.cleanGateway === true) : undefined,
+    routes: routes.length === 0 ? undefined : routes,
+  });
+}
+
+function compareYouth(a: IpRecord, b: IpRecord): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt ? -1 : 1;
+  return a.name < b.name ? -1 : 1;
+}

@@ -1,0 +1,104 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import type { KubeObject, NewObject, SeenObject } from '#pkg/kube/kube-object.ts';
+import { endpointStatus } from './endpoint-status.ts';
+import type { PodIdentity } from './pods-view.ts';
+import { isHeld } from './record-value.ts';
+import { FINALIZER } from './spider-resources.ts';
+
+/** Ours to delete once its records are gone. Spiderpool's own endpoints do not have it. */
+const PROJECTED = 'ipledger.io/projected';
+
+export interface EndpointFacts {
+  readonly namespace: string;
+  readonly name: string;
+  /** All records of the holder, of any state. */
+  readonly records: readonly IpRecord[];
+  /** The pod that has the name now. */
+  readonly pod: PodIdentity | null;
+  readonly existing: KubeObject | null;
+}
+
+export interface EndpointRules {
+  /** Pods of StatefulSets keep their addresses. */
+  readonly enableStatefulSet: boolean;
+  /** Also delete endpoints without records that are not of our making. */
+  readonly enableCleanOutdatedEndpoint: boolean;
+}
+
+/** `remove` follows the step before it, and deletes what that left. */
+export type EndpointStep =
+  | { readonly do: 'create'; readonly object: NewObject }
+  | { readonly do: 'update'; readonly object: SeenObject }
+  | { readonly do: 'remove' };
+
+/** What brings the endpoint of one holder to what its records say; nothing where it is so already. */
+export function planEndpoint(facts: EndpointFacts, rules: EndpointRules): EndpointStep[] {
+  const { existing, pod } = facts;
+  const held = facts.records.filter(isHeld);
+  if (held.length === 0) return existing === null ? [] : planRemoval(existing, rules);
+  const isStatic = held.some((record) => isOfStaticWorkload(record, rules));
+  const shown = isStatic ? held : ofOnePod(held, pod);
+  const isOfLivingPod = pod !== null && shown.some(({ spec }) => spec.holder.uid === pod.runtimeUid);
+  if (existing?.metadata.deletionTimestamp !== undefined) {
+    // While a pod is gone but its addresses are not, what is known of them stays. Otherwise it is made anew at once.
+    return isStatic || isOfLivingPod ? strip(existing) : [];
+  }
+  const status = endpointStatus(shown);
+  const owners = ownersOf(facts, isStatic, isOfLivingPod);
+  if (existing !== null) return planUpdate(existing, status, owners);
+  return isStatic || isOfLivingPod ? [create(facts, status, owners)] : [];
+}
+
+function planRemoval(existing: KubeObject, { enableCleanOutdatedEndpoint }: EndpointRules): EndpointStep[] {
+  const { annotations = {}, deletionTimestamp } = existing.metadata;
+  if (annotations[PROJECTED] !== 'true' && !enableCleanOutdatedEndpoint) return [];
+  return deletionTimestamp === undefined ? [...strip(existing), { do: 'remove' }] : strip(existing);
+}
+
+function planUpdate(existing: KubeObject, status: object, owners: readonly object[] | null): EndpointStep[] {
+  const { metadata } = existing;
+  const finalizers = metadata.finalizers ?? [];
+  const wanted = {
+    ...metadata,
+    annotations: { ...metadata.annotations, [PROJECTED]: 'true' },
+    finalizers: finalizers.includes(FINALIZER) ? finalizers : [...finalizers, FINALIZER],
+    ...(owners === null ? {} : { ownerReferences: owners }),
+  };
+  const found = { ...metadata, ...(owners === null ? {} : { ownerReferences: metadata.ownerReferences ?? [] }) };
+  if (isDeepStrictEqual(existing['status'], status) && isDeepStrictEqual(found, wanted)) return [];
+  return [{ do: 'update', object: { ...existing, metadata: wanted, status } }];
+}
+
+function create({ namespace, name }: EndpointFacts, status: object, owners: readonly object[] | null): EndpointStep {
+  const ownerReferences = owners === null || owners.length === 0 ? {} : { ownerReferences: owners };
+  const metadata = { namespace, name, annotations: { [PROJECTED]: 'true' }, finalizers: [FINALIZER] };
+  return { do: 'create', object: { metadata: { ...metadata, ...ownerReferences }, status } };
+}
+
+function strip(existing: KubeObject): EndpointStep[] {
+  const { finalizers = [] } = existing.metadata;
+  if (!finalizers.includes(FINALIZER)) return [];
+  const rest = finalizers.filter((finalizer) => finalizer !== FINALIZER);
+  return [{ do: 'update', object: { ...existing, metadata: { ...existing.metadata, finalizers: rest } } }];
+}
+
+/** Null leaves them as they are: an owner that is gone would have the endpoint deleted. */
+function ownersOf({ name, pod }: EndpointFacts, isStatic: boolean, isOfLivingPod: boolean): readonly object[] | null {
+  if (isStatic) return [];
+  return pod !== null && isOfLivingPod ? [{ apiVersion: 'v1', kind: 'Pod', name, uid: pod.uid }] : null;
+}
+
+function isOfStaticWorkload({ spec: { holder } }: IpRecord, { enableStatefulSet }: EndpointRules): boolean {
+  const { kind, owner } = holder;
+  const isStatefulSet = owner?.kind === 'StatefulSet' && owner.apiVersion === 'apps/v1';
+  return kind === 'VirtualMachineInstance' || (enableStatefulSet && isStatefulSet);
+}
+
+/** A name may have been used before: the records of the pod that has it now, else those of the last one that had it. */
+function ofOnePod(held: readonly IpRecord[], pod: PodIdentity | null): readonly IpRecord[] {
+  const own = held.filter(({ spec }) => spec.holder.uid === pod?.runtimeUid);
+  if (own.length > 0) return own;
+  const youngest = held.toSorted((a, b) => (a.createdAt > b.createdAt ? -1 : 1))[0];
+  return held.filter(({ spec }) => spec.holder.uid === youngest?.spec.holder.uid);
+}

@@ -1,0 +1,45 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { omitAbsent } from '#pkg/crd/omit-absent.ts';
+import { isMap } from '#pkg/kube/kube-object.ts';
+import { formatAllocatedIps } from './allocated-ips.ts';
+import { settleConditions } from './condition.ts';
+import { asRead, type JsonCount, toJsonCount } from './json-count.ts';
+import { POOL_CONDITIONS, type PoolFacts, poolConditions } from './pool-conditions.ts';
+import { isHeld } from './record-value.ts';
+
+/** `status` of a SpiderIPPool, to be written whole. */
+export interface PoolStatus {
+  readonly totalIPCount?: JsonCount;
+  readonly allocatedIPCount: JsonCount;
+  readonly allocatedIPs?: string;
+  readonly conditions: readonly unknown[];
+}
+
+/** The status that the records make, or null where `before` says so already. */
+export function planPoolStatus(
+  facts: PoolFacts,
+  records: readonly IpRecord[],
+  before: unknown,
+  now: Date,
+): PoolStatus | null {
+  const found = isMap(before) ? before : {};
+  const held = records.filter(isHeld);
+  const status: PoolStatus = omitAbsent({
+    totalIPCount: facts.pool === null ? undefined : toJsonCount(facts.pool.addresses.size),
+    allocatedIPCount: toJsonCount(BigInt(held.length)),
+    allocatedIPs: formatAllocatedIps(held),
+    conditions: settleConditions(found['conditions'], poolConditions(facts, records), { ours: POOL_CONDITIONS, now }),
+  });
+  return isDeepStrictEqual(readBack(status), found) ? null : status;
+}
+
+/** As the API server will tell it. */
+function readBack(status: PoolStatus): object {
+  const { totalIPCount, allocatedIPCount } = status;
+  return {
+    ...status,
+    ...(totalIPCount === undefined ? {} : { totalIPCount: asRead(totalIPCount) }),
+    allocatedIPCount: asRead(allocatedIPCount),
+  };
+}

@@ -1,0 +1,105 @@
+import { decodePool } from '#pkg/crd/decode-pool.ts';
+import { decodeReservedIp } from '#pkg/crd/decode-reserved-ip.ts';
+import { type DatedPool, findLaterOverlaps } from '#pkg/crd/later-overlaps.ts';
+import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import type { Family } from '#pkg/ip/address.ts';
+import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import type { KubeObject } from '#pkg/kube/kube-object.ts';
+import { apiVersionOf, type Resource } from '#pkg/kube/resource.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import type { ObjectView } from './object-view.ts';
+import type { PoolFacts } from './pool-conditions.ts';
+import { POOLS, RESERVED_IPS } from './spider-resources.ts';
+
+type Reading = { readonly pool: Pool; readonly problem: null } | { readonly pool: null; readonly problem: string };
+
+/** The pools as objects and as what they say, beside each other and beside the reserved addresses. */
+export class PoolCatalog {
+  readonly #pools: ObjectView;
+  readonly #reserved: ObjectView;
+  readonly #readings = new WeakMap<KubeObject, Reading>();
+  #overlaps: ReadonlyMap<string, string> | null = null;
+  #reservedSets: ReadonlyMap<Family, IntervalSet> | null = null;
+
+  constructor(pools: ObjectView, reserved: ObjectView) {
+    this.#pools = pools;
+    this.#reserved = reserved;
+    pools.onChange(() => {
+      this.#overlaps = null;
+    });
+    reserved.onChange(() => {
+      this.#reservedSets = null;
+    });
+  }
+
+  /** Why each pool in it must leave its addresses to an earlier one. */
+  overlaps(): ReadonlyMap<string, string> {
+    this.#overlaps ??= findLaterOverlaps(this.#dated());
+    return this.#overlaps;
+  }
+
+  names(): string[] {
+    return [...this.#pools.all()].map(({ metadata }) => metadata.name);
+  }
+
+  find(name: string): { readonly object: KubeObject; readonly facts: PoolFacts } | null {
+    const object = this.#pools.get({ name });
+    if (object === null) return null;
+    const reading = this.#read(object);
+    const facts = {
+      name,
+      generation: object.metadata.generation ?? 0,
+      ...reading,
+      overlap: this.overlaps().get(name) ?? null,
+      reserved: reading.pool === null ? IntervalSet.EMPTY : this.reserved(reading.pool.family),
+    };
+    return { object, facts };
+  }
+
+  reserved(family: Family): IntervalSet {
+    this.#reservedSets ??= new Map<Family, IntervalSet>([
+      [4, this.#unite(4)],
+      [6, this.#unite(6)],
+    ]);
+    return this.#reservedSets.get(family) ?? IntervalSet.EMPTY;
+  }
+
+  #read(object: KubeObject): Reading {
+    const known = this.#readings.get(object);
+    if (known !== undefined) return known;
+    const reading = readPool(object);
+    this.#readings.set(object, reading);
+    return reading;
+  }
+
+  *#dated(): Generator<DatedPool> {
+    for (const object of this.#pools.all()) {
+      const { pool } = this.#read(object);
+      if (pool !== null) yield { pool, createdAt: object.metadata.creationTimestamp ?? '' };
+    }
+  }
+
+  #unite(family: Family): IntervalSet {
+    const intervals = [...this.#reserved.all()].flatMap((object) => {
+      try {
+        const reserved = decodeReservedIp(withKind(RESERVED_IPS, object));
+        return reserved.family === family && !reserved.isTerminating ? reserved.addresses.intervals() : [];
+      } catch {
+        return []; // nobody can obey what cannot be read; admission told its author
+      }
+    });
+    return IntervalSet.of(intervals);
+  }
+}
+
+function readPool(object: KubeObject): Reading {
+  try {
+    return { pool: decodePool(withKind(POOLS, object)), problem: null };
+  } catch (thrown) {
+    return { pool: null, problem: toIpamError(thrown).message };
+  }
+}
+
+function withKind(resource: Resource, object: KubeObject): object {
+  return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind };
+}

@@ -1,0 +1,88 @@
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import type { IntervalSet } from '#pkg/ip/interval-set.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import { listSome } from '#pkg/pool/text-list.ts';
+import { MOST_ENTRIES } from './allocated-ips.ts';
+import type { WantedCondition } from './condition.ts';
+import { addressesOf, isHeld, recordValue } from './record-value.ts';
+
+export const POOL_CONDITIONS = ['Ready', 'Exhausted', 'Shrunk', 'AllocatedIPsOmitted'] as const;
+
+export interface PoolFacts {
+  readonly name: string;
+  readonly generation: number;
+  /** Null: the spec cannot be read, and `problem` says why. */
+  readonly pool: Pool | null;
+  readonly problem: string | null;
+  /** Why it cannot stand beside an earlier pool. */
+  readonly overlap: string | null;
+  /** Of its family. */
+  readonly reserved: IntervalSet;
+}
+
+type Verdict = Omit<WantedCondition, 'observedGeneration' | 'type'>;
+
+/** Ready and Exhausted always, the others only where they are true. */
+export function poolConditions(facts: PoolFacts, records: readonly IpRecord[]): WantedCondition[] {
+  const verdicts: Record<(typeof POOL_CONDITIONS)[number], Verdict | null> = {
+    Ready: readiness(facts),
+    Exhausted: judgeExhausted(facts, records),
+    Shrunk: judgeShrunk(facts, records),
+    AllocatedIPsOmitted: judgeOmitted(records),
+  };
+  return POOL_CONDITIONS.flatMap((type) => {
+    const verdict = verdicts[type];
+    return verdict === null ? [] : [{ type, ...verdict, observedGeneration: facts.generation }];
+  });
+}
+
+/** Whether it gives out addresses, were there any. */
+export function readiness({ pool, problem, overlap }: PoolFacts): Verdict {
+  const no = (reason: string, message: string): Verdict => ({ status: 'False', reason, message });
+  if (pool === null) return no('Invalid', problem ?? 'the spec cannot be read');
+  if (pool.isTerminating) return no('Terminating', 'nothing new is given out; it goes when the last address is back');
+  if (overlap !== null) return no('Overlap', `${overlap}; the earlier pool has them`);
+  if (pool.isDisabled) return no('Disabled', 'spec.disable is true');
+  return { status: 'True', reason: 'Serving', message: '' };
+}
+
+function judgeExhausted({ pool, reserved }: PoolFacts, records: readonly IpRecord[]): Verdict {
+  if (pool === null) return { status: 'Unknown', reason: 'Invalid', message: '' };
+  const { addresses } = pool;
+  if (addresses.isEmpty) return { status: 'True', reason: 'Empty', message: 'spec.ips less spec.excludeIPs is empty' };
+  const unreserved = addresses.subtract(reserved);
+  if (unreserved.isEmpty) {
+    return { status: 'True', reason: 'AllReserved', message: 'all addresses are reserved by SpiderReservedIPs' };
+  }
+  const isFull = unreserved.subtract(addressesOf(records)).isEmpty;
+  if (!isFull) return { status: 'False', reason: 'AddressesLeft', message: '' };
+  const inside = records.filter((record) => unreserved.contains(recordValue(record)));
+  return { status: 'True', reason: 'AllTaken', message: `of ${unreserved.size} addresses ${countByState(inside)}` };
+}
+
+function judgeShrunk({ pool }: PoolFacts, records: readonly IpRecord[]): Verdict | null {
+  if (pool === null) return null;
+  const outside = records.filter((record) => isHeld(record) && !pool.addresses.contains(recordValue(record)));
+  if (outside.length === 0) return null;
+  const names = outside
+    .toSorted((a, b) => (recordValue(a) < recordValue(b) ? -1 : 1))
+    .map(({ spec: { address, holder } }) => `${address} (${holder.namespace}/${holder.name})`);
+  const message = `in use and no longer in the pool: ${listSome(names, 10)}; they stay with their holders and are not given out again`;
+  return { status: 'True', reason: 'AddressesInUse', message };
+}
+
+function judgeOmitted(records: readonly IpRecord[]): Verdict | null {
+  const count = records.filter(isHeld).length;
+  if (count <= MOST_ENTRIES) return null;
+  const message = `status.allocatedIPs is left out beyond ${MOST_ENTRIES} entries; the records tell: kubectl get iprecords`;
+  return { status: 'True', reason: 'TooMany', message };
+}
+
+function countByState(records: readonly IpRecord[]): string {
+  const counts = new Map<string, number>();
+  for (const { spec } of records) counts.set(spec.state, (counts.get(spec.state) ?? 0) + 1);
+  return [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([state, count]) => `${count} are ${state}`)
+    .join(', ');
+}

@@ -1,0 +1,34 @@
+import type { IpRecord, RecordState } from '#pkg/crd/ip-record.ts';
+import { parseAddress } from '#pkg/ip/address.ts';
+import { IntervalSet } from '#pkg/ip/interval-set.ts';
+
+const HELD: readonly RecordState[] = ['Allocated', 'Retained', 'Suspect'];
+
+const values = new WeakMap<IpRecord, bigint>();
+
+/** Somebody has it, or may still have it. Cooling and Quarantined addresses belong to nobody, and are not free either. */
+export function isHeld({ spec }: IpRecord): boolean {
+  return isHeldState(spec.state);
+}
+
+export function isHeldState(state: RecordState): boolean {
+  return HELD.includes(state);
+}
+
+/** A record is read many times and never changes. */
+export function recordValue(record: IpRecord): bigint {
+  const known = values.get(record);
+  if (known !== undefined) return known;
+  const { value } = parseAddress(record.spec.address);
+  values.set(record, value);
+  return value;
+}
+
+export function addressesOf(records: readonly IpRecord[]): IntervalSet {
+  return IntervalSet.of(
+    records.map((record) => {
+      const value = recordValue(record);
+      return { first: value, last: value };
+    }),
+  );
+}

@@ -1,0 +1,32 @@
+import { decodeSpiderSubnet, type SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
+import { apiVersionOf } from '#pkg/kube/resource.ts';
+import type { ObjectView } from './object-view.ts';
+import type { PoolCatalog } from './pool-catalog.ts';
+import { poolGauges, type Sample } from './pool-gauges.ts';
+import type { RecordsView } from './records-view.ts';
+import { SUBNETS } from './spider-resources.ts';
+
+interface GaugeViews {
+  readonly catalog: PoolCatalog;
+  readonly records: RecordsView;
+  readonly subnets: ObjectView;
+}
+
+/** For the metrics endpoint, at each scrape: a gauge that is computed when it is asked for is never stale. */
+export function sampleGauges({ catalog, records, subnets }: GaugeViews): Sample[] {
+  const pools = catalog.names().flatMap((name) => {
+    const found = catalog.find(name);
+    return found === null ? [] : [{ facts: found.facts, records: records.ofPool(name) }];
+  });
+  return poolGauges(pools, readSubnets(subnets));
+}
+
+function readSubnets(subnets: ObjectView): SpiderSubnet[] {
+  return [...subnets.all()].flatMap((object) => {
+    try {
+      return [decodeSpiderSubnet({ ...object, apiVersion: apiVersionOf(SUBNETS), kind: SUBNETS.kind })];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,11 @@
+import type { Resource } from '#pkg/kube/resource.ts';
+
+const SPIDERPOOL = { group: 'spiderpool.spidernet.io', version: 'v2beta1' };
+
+export const POOLS: Resource = { ...SPIDERPOOL, plural: 'spiderippools', kind: 'SpiderIPPool' };
+export const SUBNETS: Resource = { ...SPIDERPOOL, plural: 'spidersubnets', kind: 'SpiderSubnet' };
+export const RESERVED_IPS: Resource = { ...SPIDERPOOL, plural: 'spiderreservedips', kind: 'SpiderReservedIP' };
+export const ENDPOINTS: Resource = { ...SPIDERPOOL, plural: 'spiderendpoints', kind: 'SpiderEndpoint' };
+
+/** On pools, subnets and endpoints. Spiderpool's own spelling: the bare group, without a name behind a slash. */
+export const FINALIZER = 'spiderpool.spidernet.io';

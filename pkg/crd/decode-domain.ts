@@ -1,0 +1,10 @@
+import { asDnsLabel } from './dns-name.ts';
+import { DEFAULT_DOMAIN } from './record-name.ts';
+import { childPath, type Fields, ifPresent } from './untrusted.ts';
+
+export const DOMAIN_ANNOTATION = 'ipledger.io/domain';
+
+export function decodeDomain(annotations: Fields): string {
+  const path = childPath('metadata.annotations', DOMAIN_ANNOTATION);
+  return ifPresent(annotations[DOMAIN_ANNOTATION], (domain) => asDnsLabel(domain, path)) ?? DEFAULT_DOMAIN;
+}

@@ -1,0 +1,68 @@
+import type { Interval } from '#pkg/ip/interval-set.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import { findOverlap } from './pool-overlap.ts';
+
+export interface DatedPool {
+  readonly pool: Pool;
+  /** RFC 3339 in UTC with whole seconds, as the API server writes it: text order is time order. */
+  readonly createdAt: string;
+}
+
+/**
+ * Of pools that overlap the earliest has the addresses (by creation, then by name). Says for each of the others why it must
+ * not give out any. A pool that only overlaps such a pool is in nobody's way.
+ */
+export function findLaterOverlaps(pools: Iterable<DatedPool>): Map<string, string> {
+  const refused = new Map<string, string>();
+  for (const group of Map.groupBy(pools, ({ pool }) => `${pool.domain}/${pool.family}`).values()) {
+    const standing: Pool[] = [];
+    for (const { pool } of suspects(group).sort(compareAge)) {
+      const overlap = findOverlap(pool, standing);
+      if (overlap === null) standing.push(pool);
+      else refused.set(pool.name, overlap);
+    }
+  }
+  return refused;
+}
+
+/** Comparing all pairs of thousands of pools would take seconds; almost none of them touch. */
+function suspects(pools: readonly DatedPool[]): DatedPool[] {
+  const networks = Map.groupBy(pools, ({ pool }) => `${pool.subnet.first}/${pool.subnet.prefix}`);
+  const crossing = touching([...networks.values()].flatMap((same) => spans(same[0]?.pool.subnet, same)));
+  const sharing = [...networks.values()].flatMap((same) =>
+    touching(
+      same.flatMap((dated) => dated.pool.addresses.intervals().map((interval) => ({ interval, owners: [dated] }))),
+    ),
+  );
+  return [...new Set([...crossing, ...sharing])];
+}
+
+interface Span {
+  readonly interval: Interval;
+  readonly owners: readonly DatedPool[];
+}
+
+function spans(interval: Interval | undefined, owners: readonly DatedPool[]): Span[] {
+  return interval === undefined ? [] : [{ interval, owners }];
+}
+
+/** The owners of spans that meet another span. Whatever meets any earlier span meets the one that reaches furthest. */
+function touching(all: readonly Span[]): DatedPool[] {
+  const ascending = all.toSorted(({ interval: a }, { interval: b }) =>
+    a.first < b.first ? -1 : Number(a.first > b.first),
+  );
+  const found: DatedPool[] = [];
+  let furthest: Span | undefined;
+  for (const span of ascending) {
+    if (furthest !== undefined && span.interval.first <= furthest.interval.last) {
+      found.push(...furthest.owners, ...span.owners);
+    }
+    if (furthest === undefined || span.interval.last > furthest.interval.last) furthest = span;
+  }
+  return found;
+}
+
+function compareAge(a: DatedPool, b: DatedPool): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
+  return a.pool.name < b.pool.name ? -1 : Number(a.pool.name > b.pool.name);
+}

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { AGENT_METRICS, CONTROLLER_METRICS } from '#controller/project/metric-names.ts';
+import { readRootFile } from './source-files.ts';
+
+const LANGUAGE = [
+  'absent',
+  'and',
+  'by',
+  'count',
+  'histogram_quantile',
+  'increase',
+  'label_values',
+  'max',
+  'or',
+  'rate',
+  'sum',
+  'vector',
+];
+const METRICS: readonly string[] = [...Object.keys(CONTROLLER_METRICS), ...AGENT_METRICS];
+
+interface Panel {
+  readonly title: string;
+  readonly targets?: readonly { readonly expr: string }[];
+}
+
+const dashboard = JSON.parse(readRootFile('deploy/grafana-ipledger.json')) as {
+  panels: Panel[];
+  templating: { list: { name: string; type: string; query: string }[] };
+};
+const alerts = parse(readRootFile('deploy/alerts.yaml')) as {
+  spec: { groups: { rules: { alert: string; expr: string; annotations: { summary: string } }[] }[] };
+};
+
+const queries = [
+  ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ place: title, expr }))),
+  ...dashboard.templating.list.flatMap(({ name, type, query }) =>
+    type === 'query' ? [{ place: name, expr: query }] : [],
+  ),
+  ...alerts.spec.groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => ({ place: alert, expr }))),
+];
+
+/** Names in an expression that are neither labels nor part of the language; a bucket stands for its histogram. */
+function metricsIn(expr: string): string[] {
+  const bare = expr
+    .replace(/\{[^}]*\}|"[^"]*"|\[[^\]]*\]/g, ' ')
+    .replace(/\b(by|without|on|ignoring)\s*\([^)]*\)/g, ' ')
+    .replace(/(label_values\([^,]*),[^)]*/, '$1');
+  const names = bare.match(/[a-zA-Z_:][a-zA-Z0-9_:]*/g) ?? [];
+  return names.filter((name) => !LANGUAGE.includes(name)).map((name) => name.replace(/_(bucket|sum|count)$/, ''));
+}
+
+/** Labels that are asked for or grouped by. */
+function labelsIn(expr: string): string[] {
+  const matchers = [...expr.matchAll(/\{([^}]*)\}/g)].flatMap(([, inner = '']) => inner.match(/\w+(?=\s*[=!])/g) ?? []);
+  const groups = [...expr.matchAll(/\bby\s*\(([^)]*)\)/g)].flatMap(([, inner = '']) => inner.split(/[\s,]+/));
+  return [...matchers, ...groups].filter((label) => label !== '' && label !== 'le');
+}
+
+test.each(queries)('$place asks only for metrics that exist', ({ expr }) => {
+  const names = metricsIn(expr);
+  expect(names.length).toBeGreaterThan(0);
+  expect(names.filter((name) => !METRICS.includes(name))).toEqual([]);
+});
+
+test.each(queries)('$place asks only for labels that its metrics have', ({ expr }) => {
+  const known = metricsIn(expr).flatMap((name) =>
+    name in CONTROLLER_METRICS ? CONTROLLER_METRICS[name as keyof typeof CONTROLLER_METRICS].labels : [],
+  );
+  expect(labelsIn(expr).filter((label) => !known.includes(label as never))).toEqual([]);
+});
+
+test('a gauge is never taken for a counter, nor the other way round', () => {
+  const rated = queries.flatMap(({ expr }) =>
+    [...expr.matchAll(/(?:rate|increase)\((\w+)/g)].map(([, name = '']) => name),
+  );
+  const gauges = Object.entries(CONTROLLER_METRICS).flatMap(([name, { type }]) => (type === 'gauge' ? [name] : []));
+  expect(rated.length).toBeGreaterThan(0);
+  expect(rated.filter((name) => gauges.includes(name))).toEqual([]);
+});
+
+test('what an alert says about labels, its metric has', () => {
+  for (const { expr, annotations } of alerts.spec.groups.flatMap(({ rules }) => rules)) {
+    const known = metricsIn(expr).flatMap((name) =>
+      name in CONTROLLER_METRICS ? CONTROLLER_METRICS[name as keyof typeof CONTROLLER_METRICS].labels : [],
+    );
+    const told = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label);
+    expect(told.filter((label) => !known.includes(label as never))).toEqual([]);
+  }
+});

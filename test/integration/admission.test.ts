@@ -1,0 +1,291 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { startAdmission } from '#controller/admission/start-admission.ts';
+import { eventWriter } from '#controller/lifecycle/events.ts';
+import { keepPools } from '#controller/lifecycle/keep-pools.ts';
+import { projectPools } from '#controller/project/project-pools.ts';
+import { FINALIZER, POOLS, RESERVED_IPS, SUBNETS } from '#controller/project/spider-resources.ts';
+import type { KubeClient } from '#pkg/kube/client.ts';
+import type { KubeObject, NewObject } from '#pkg/kube/kube-object.ts';
+import type { Outcome } from '#pkg/kube/outcome.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { inState, specOf } from '#test/contract/record-spec.ts';
+import { findFreePort } from '#test/support/api-ports.ts';
+import { clientOf } from './kube-things.ts';
+import { silent, watchAsLeader } from './leader-views.ts';
+import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
+import { conditionsOf, poolOf, remove, sure } from './spider-objects.ts';
+import { installWebhooks, removeWebhooks } from './webhook-install.ts';
+
+let cluster: LedgerCluster;
+let admin: KubeClient;
+let ledger: Ledger;
+const running = new AsyncDisposableStack();
+
+const SETTINGS = {
+  enableIPv4: true,
+  enableIPv6: true,
+  enableSpiderSubnet: true,
+  enableValidatingResourcesDeletedWebhook: true,
+  host: '127.0.0.1',
+};
+const SPEC = { subnet: '10.0.0.0/16', ips: ['10.0.0.1-10.0.0.9'] };
+
+const startReplica = async (port: number) => {
+  const client = cluster.controller();
+  const tls = { from: 'self', namespace: 'ipledger', names: ['127.0.0.1'] } as const;
+  const context = { client, ledger: openKubernetesLedger(client), log: silent, now: () => new Date() };
+  return startAdmission(context, { ...SETTINGS, port, tls });
+};
+
+beforeAll(async () => {
+  cluster = running.use(await startLedgerCluster());
+  admin = running.use(clientOf(cluster.server));
+  ledger = openKubernetesLedger(cluster.controller());
+  // The configurations first, as an operator applies them: the replica finds them and makes itself trusted.
+  const port = await findFreePort();
+  await installWebhooks(admin, port);
+  running.use(await startReplica(port));
+  await untilCalled();
+});
+afterAll(() => running.disposeAsync());
+
+/** The API server takes up a configuration some time after it was stored. */
+async function untilCalled(): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const { metadata, ...pool } = poolOf(`probe-${Date.now()}`, { subnet: '192.0.2.0/24' });
+      const created = await sure(admin.create(POOLS, { metadata, ...pool }));
+      expect(created.metadata.finalizers).toEqual([FINALIZER]);
+    },
+    { timeout: 60_000, interval: 200 },
+  );
+}
+
+beforeEach(async () => {
+  await cluster.clear();
+  for (const resource of [POOLS, SUBNETS, RESERVED_IPS]) {
+    for (const object of (await sure(admin.list(resource))).items) {
+      await remove(admin, resource, object);
+      await admin.patch(resource, { name: object.metadata.name }, { metadata: { finalizers: null } });
+    }
+  }
+});
+
+const create = (name: string, spec: object, more: object = {}) =>
+  admin.create(POOLS, poolOf(name, { ...SPEC, ...spec }, more));
+const change = (name: string, patch: Readonly<Record<string, unknown>>) => admin.patch(POOLS, { name }, patch);
+const refusal = async (call: Promise<Outcome<KubeObject | null>>) => {
+  const outcome = await call;
+  return outcome.ok ? 'accepted' : `${outcome.because}: ${outcome.message}`;
+};
+const take = async (address: string) => {
+  const outcome = await ledger.create(specOf(address));
+  if (!outcome.taken) throw new Error(`${address} is taken`);
+  return outcome.record;
+};
+
+describe('mutation', () => {
+  test('a pool gets finalizer, family, label and merged ranges', async () => {
+    const spec = { ips: ['10.0.0.5-10.0.0.9', '10.0.0.1', '10.0.0.2-10.0.0.6'], excludeIPs: ['10.0.0.4', '10.0.0.3'] };
+    const pool = await sure(create('pool-a', spec));
+    expect(pool.metadata.finalizers).toEqual([FINALIZER]);
+    expect(pool.metadata.labels).toEqual({ 'ipam.spidernet.io/ippool-cidr': '10-0-0-0-16' });
+    expect(pool['spec']).toMatchObject({ ipVersion: 4, ips: ['10.0.0.1-10.0.0.9'], excludeIPs: ['10.0.0.3-10.0.0.4'] });
+  });
+
+  test('nobody strips the finalizer of a living pool', async () => {
+    await sure(create('pool-a', {}));
+    const pool = await sure(change('pool-a', { metadata: { finalizers: null, labels: null } }));
+    expect(pool.metadata.finalizers).toEqual([FINALIZER]);
+    expect(pool.metadata.labels).toEqual({ 'ipam.spidernet.io/ippool-cidr': '10-0-0-0-16' });
+  });
+
+  test('a pool of a subnet belongs to it and takes gateway and routes from it', async () => {
+    const routes = [{ dst: '10.7.0.0/16', gw: '10.0.0.254' }];
+    const wide = { ...SPEC, ips: ['10.0.0.1-10.0.0.99'], gateway: '10.0.0.254', routes };
+    const subnet = await sure(admin.create(SUBNETS, poolOf('s', wide)));
+    expect(subnet.metadata.finalizers).toEqual([FINALIZER]);
+    const pool = await sure(create('pool-a', {}));
+    expect(pool.metadata.ownerReferences).toMatchObject([
+      { kind: 'SpiderSubnet', uid: subnet.metadata.uid, controller: true },
+    ]);
+    expect(pool.metadata.labels).toMatchObject({ 'ipam.spidernet.io/owner-spider-subnet': 's' });
+    expect(pool['spec']).toMatchObject({ gateway: '10.0.0.254', routes });
+    const bare = await sure(create('pool-b', { ips: ['10.0.0.20'], gateway: '10.0.0.253', routes: [] }));
+    expect(bare['spec']).toMatchObject({ gateway: '10.0.0.253', routes: [] });
+    expect(await refusal(create('pool-c', { ips: ['10.0.0.99-10.0.0.101'] }))).toMatch(
+      /^Invalid: .*spec.ips: Forbidden: add some IP ranges \[10.0.0.100-10.0.0.101\] that are not contained in controller Subnet s$/,
+    );
+    expect(await refusal(admin.delete(SUBNETS, subnet.metadata))).toMatch(
+      /cannot delete a Subnet with allocated IPs\(10\)$/,
+    );
+    expect(await refusal(admin.patch(SUBNETS, { name: 's' }, { spec: { ips: ['10.0.0.1-10.0.0.19'] } }))).toMatch(
+      /spec.ips: Forbidden: remove some IP ranges \[10.0.0.20\] that is being used by IPPool pool-b$/,
+    );
+  });
+
+  test('a reserved address gets its family', async () => {
+    const reserved: NewObject = { metadata: { name: 'r' }, spec: { ips: ['fd00::2', 'fd00::1'] } };
+    expect((await sure(admin.create(RESERVED_IPS, reserved)))['spec']).toEqual({
+      ipVersion: 6,
+      ips: ['fd00::1-fd00::2'],
+    });
+  });
+});
+
+describe('a pool is refused', () => {
+  test.each([
+    {
+      name: 'with a reversed range',
+      spec: { ips: ['10.0.0.9-10.0.0.1'] },
+      says: /spec.ips\[0\]: Invalid: 10.0.0.9-10.0.0.1 is reversed/,
+    },
+    {
+      name: 'with a gateway that it gives out',
+      spec: { gateway: '10.0.0.5' },
+      says: /spec.gateway: Invalid: 10.0.0.5 is also in spec.ips/,
+    },
+    {
+      name: 'with two routes to one network',
+      spec: {
+        routes: [
+          { dst: '10.7.0.0/16', gw: '10.0.1.1' },
+          { dst: '10.7.0.0/16', gw: '10.0.1.2' },
+        ],
+      },
+      says: /spec.routes\[1\].dst: Invalid: 10.7.0.0\/16 has a route already/,
+    },
+    {
+      name: 'with addresses of another',
+      spec: { ips: ['10.0.9.9-10.0.9.10'] },
+      says: /spec.ips: Forbidden: overlap with IPPool there: .*both hold 10.0.9.9;/,
+    },
+    {
+      name: 'with a subnet that crosses another',
+      spec: { subnet: '10.0.0.0/8', ips: [] },
+      says: /spec.subnet: Invalid: overlap with IPPool there which 'spec.subnet' is 10.0.0.0\/16/,
+    },
+  ])('$name', async ({ spec, says }) => {
+    await sure(create('there', { ips: ['10.0.9.1-10.0.9.9'] }));
+    const answer = await refusal(create('pool-a', spec));
+    expect(answer).toMatch(says);
+    expect(answer).toMatch(
+      /^Invalid: admission webhook "spiderippool.spiderpool.spidernet.io" denied the request: SpiderIPPool.spiderpool.spidernet.io "pool-a" is invalid/,
+    );
+  });
+
+  test('not in another domain, and the domain never changes', async () => {
+    await sure(create('there', {}));
+    const blue = { annotations: { 'ipledger.io/domain': 'blue' } };
+    await sure(create('pool-a', {}, blue));
+    expect(await refusal(change('pool-a', { metadata: { annotations: { 'ipledger.io/domain': 'red' } } }))).toMatch(
+      /domain"\]: Forbidden: is not changeable/,
+    );
+    expect(await refusal(change('there', { metadata: blue }))).toMatch(/is not changeable/);
+  });
+
+  test('however large it is, at once', async () => {
+    await sure(create('large', { subnet: 'fd00::/16', ips: ['fd00::1-fd00:ffff:ffff:ffff::'] }));
+    expect(await refusal(create('pool-a', { subnet: 'fd00::/16', ips: ['fd00:1::-fd00:2::', 'fd00:3::'] }))).toMatch(
+      /overlap with IPPool large/,
+    );
+    await sure(change('large', { spec: { ips: ['fd00::1-fd00::2', 'fd00:9::-fd00:ffff:ffff:ffff::'] } }));
+  });
+});
+
+describe('a change', () => {
+  test('that takes a used address away is refused by the records, whatever the status says', async () => {
+    await sure(create('pool-a', {}));
+    const record = await take('10.0.0.5');
+    expect(await refusal(change('pool-a', { spec: { excludeIPs: ['10.0.0.5'] } }))).toMatch(
+      /spec.ips: Forbidden: remove an IP address 10.0.0.5 that is being used by prod\/web-0$/,
+    );
+    await sure(change('pool-a', { spec: { excludeIPs: ['10.0.0.6'] } }));
+    await ledger.amend(record, inState(record.spec, 'Cooling'));
+    await sure(change('pool-a', { spec: { excludeIPs: ['10.0.0.5'] } }));
+  });
+
+  test('that takes addresses of another pool is refused', async () => {
+    await sure(create('there', { ips: ['10.0.9.1-10.0.9.9'] }));
+    await sure(create('pool-a', {}));
+    expect(await refusal(change('pool-a', { spec: { ips: ['10.0.0.1-10.0.9.1'] } }))).toMatch(
+      /overlap with IPPool there/,
+    );
+    await sure(change('pool-a', { spec: { ips: ['10.0.0.1-10.0.9.0'] } }));
+  });
+});
+
+describe('deletion', () => {
+  test('of a pool in use is refused, and goes through when the last address is back', async () => {
+    const pool = await sure(create('pool-a', {}));
+    const record = await take('10.0.0.5');
+    expect(await refusal(admin.delete(POOLS, { name: 'pool-a', uid: pool.metadata.uid }))).toMatch(
+      /^Forbidden: admission webhook .* cannot delete an IPPool with allocated IPs\(1\)$/,
+    );
+    await ledger.release(record);
+    const left = await sure(admin.delete(POOLS, { name: 'pool-a', uid: pool.metadata.uid }));
+    expect(left?.metadata.deletionTimestamp).toBeDefined();
+    expect(await refusal(change('pool-a', { spec: { disable: true } }))).toMatch(
+      /^Forbidden: .*cannot update a terminating IPPool$/,
+    );
+    await sure(change('pool-a', { metadata: { finalizers: null } }));
+    expect((await admin.get(POOLS, { name: 'pool-a' })).ok).toBe(false);
+    await sure(create('pool-b', {}));
+  });
+});
+
+test('of 20 pools with one range created at once exactly one is there', async () => {
+  const names = Array.from({ length: 20 }, (_, n) => `pool-${n}`);
+  const outcomes = await Promise.all(names.map((name) => refusal(create(name, {}))));
+  expect(outcomes.filter((outcome) => outcome === 'accepted')).toHaveLength(1);
+  expect((await sure(admin.list(POOLS))).items).toHaveLength(1);
+});
+
+test('status and records do not pass here: they are written while no webhook answers', async () => {
+  await sure(create('pool-a', {}));
+  const status = { totalIPCount: 7 };
+  await removeWebhooks(admin);
+  const dead = await findFreePort();
+  await installWebhooks(admin, dead);
+  try {
+    await vi.waitFor(
+      async () => expect(await refusal(create('pool-b', { ips: ['10.0.5.5'] }))).toMatch(/failed calling webhook/),
+      60_000,
+    );
+    await sure(admin.patch(POOLS, { name: 'pool-a' }, { status }, { subresource: 'status' }));
+    await take('10.0.0.1');
+  } finally {
+    await removeWebhooks(admin);
+  }
+  const port = await findFreePort();
+  await installWebhooks(admin, port);
+  running.use(await startReplica(port));
+  await untilCalled();
+});
+
+test('of pools that slipped past admission at the same instant all but one are marked', async () => {
+  const client = cluster.controller();
+  await using views = watchAsLeader(client);
+  const now = () => new Date();
+  const context = { client, log: silent, now, isLeader: () => true, ...views };
+  const tellEvent = eventWriter(client, { now, onFailure: (message) => silent.warn(message) });
+  await using _keep = keepPools({ ...context, ledger, tellEvent });
+  await using _project = projectPools({ ...context, nodeCount: () => 1 });
+  await removeWebhooks(admin);
+  const names = Array.from({ length: 5 }, (_, n) => `pool-${n}`);
+  await vi.waitFor(async () => {
+    // Until the API server has forgotten the configuration.
+    const outcomes = await Promise.all(names.map((name) => refusal(create(name, {}))));
+    expect(outcomes.every((outcome) => !outcome.includes('webhook'))).toBe(true);
+  }, 60_000);
+  const marks = async () => (await sure(admin.list(POOLS))).items.map((pool) => conditionsOf(pool)[0]);
+  await vi.waitFor(
+    async () => {
+      const found = await marks();
+      expect(found.filter((mark) => mark === 'Ready=True/Serving')).toHaveLength(1);
+      expect(found.filter((mark) => mark === 'Ready=False/Overlap')).toHaveLength(4);
+    },
+    { timeout: 60_000, interval: 200 },
+  );
+});

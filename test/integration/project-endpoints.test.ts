@@ -1,0 +1,192 @@
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import type { EndpointRules } from '#controller/project/plan-endpoint.ts';
+import { podsOf } from '#controller/project/pods-view.ts';
+import { projectEndpoints } from '#controller/project/project-endpoints.ts';
+import { ENDPOINTS, FINALIZER } from '#controller/project/spider-resources.ts';
+import type { Holder } from '#pkg/crd/ip-record.ts';
+import type { KubeClient } from '#pkg/kube/client.ts';
+import type { KubeObject } from '#pkg/kube/kube-object.ts';
+import type { Resource } from '#pkg/kube/resource.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { amended } from '#test/contract/ledger-resource.ts';
+import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
+import { kubectl } from '#test/support/manifests.ts';
+import { clientOf } from './kube-things.ts';
+import { silent, watchAsLeader } from './leader-views.ts';
+import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
+import { eventually, remove, removeAll, sure } from './spider-objects.ts';
+
+const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod' };
+const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+const AT = { namespace: 'default', name: 'web-0' };
+
+let cluster: LedgerCluster;
+let admin: KubeClient;
+let ledger: Ledger;
+
+beforeAll(async () => {
+  cluster = await startLedgerCluster();
+  admin = clientOf(cluster.server);
+  ledger = openKubernetesLedger(cluster.controller());
+  return async () => {
+    admin[Symbol.dispose]();
+    await cluster[Symbol.asyncDispose]();
+  };
+});
+
+beforeEach(async () => {
+  await cluster.clear();
+  await removeAll(admin, ENDPOINTS);
+  const pod = await admin.get(PODS, AT);
+  if (pod.ok) await kubectl(cluster.server, ['delete', 'pod', AT.name, '--force', '--grace-period=0', '--wait=true']);
+});
+
+async function lead(rules: Partial<EndpointRules> = {}): Promise<AsyncDisposable> {
+  const stack = new AsyncDisposableStack();
+  const client = cluster.controller();
+  const views = stack.use(watchAsLeader(client));
+  const all = { enableStatefulSet: true, enableCleanOutdatedEndpoint: false, ...rules };
+  stack.use(
+    projectEndpoints({
+      client,
+      log: silent,
+      now: () => new Date(),
+      isLeader: () => true,
+      records: views.records,
+      endpoints: views.endpoints,
+      pods: podsOf(views.pods),
+      rules: all,
+    }),
+  );
+  await Promise.all([views.records.synced, views.endpoints.synced, views.pods.synced]);
+  return stack;
+}
+
+const makePod = () =>
+  sure(admin.create(PODS, { metadata: AT, spec: { containers: [{ name: 'c', image: 'i' }], nodeName: 'worker-1' } }));
+const take = async (address: string, holder: Partial<Holder>) => {
+  const outcome = await ledger.create(heldBy(specOf(address), { ...AT, owner: DEPLOYMENT, ...holder }));
+  if (!outcome.taken) throw new Error(`${address} is taken`);
+  return outcome.record;
+};
+const endpointIs = (assert: (endpoint: KubeObject | null) => void) => eventually(admin, ENDPOINTS, AT, assert);
+
+test('an endpoint comes with the records of a pod, follows them, and goes with them', async () => {
+  await using _ = await lead();
+  const { metadata } = await makePod();
+  const first = await take('10.0.0.1', { uid: metadata.uid });
+  await endpointIs((endpoint) => {
+    expect(endpoint?.metadata.finalizers).toEqual([FINALIZER]);
+    expect(endpoint?.metadata.ownerReferences).toEqual([
+      { apiVersion: 'v1', kind: 'Pod', name: 'web-0', uid: metadata.uid },
+    ]);
+    expect(endpoint?.['status']).toEqual({
+      ownerControllerType: 'Deployment',
+      ownerControllerName: 'web',
+      current: {
+        uid: metadata.uid,
+        node: 'worker-1',
+        ips: [{ interface: 'eth0', ipv4: '10.0.0.1/24', ipv4Pool: 'pool-a', vlan: 0 }],
+      },
+    });
+  });
+  const second = await take('fd00::1', { uid: metadata.uid });
+  await endpointIs((endpoint) =>
+    expect(endpoint?.['status']).toMatchObject({
+      current: { ips: [{ interface: 'eth0', ipv4: '10.0.0.1/24', ipv6: 'fd00::1/64' }] },
+    }),
+  );
+  const printed = await kubectl(cluster.server, ['get', 'se', 'web-0', '--no-headers']);
+  expect(printed.trim().split(/\s+/)).toEqual([
+    'web-0',
+    'eth0',
+    'pool-a',
+    '10.0.0.1/24',
+    'pool-a',
+    'fd00::1/64',
+    'worker-1',
+  ]);
+  await ledger.release(first);
+  await ledger.release(second);
+  await endpointIs((endpoint) => expect(endpoint).toBeNull());
+});
+
+test('what somebody changes or deletes by hand is made again', async () => {
+  await using _ = await lead();
+  const { metadata } = await makePod();
+  await take('10.0.0.1', { uid: metadata.uid });
+  await endpointIs((endpoint) => expect(endpoint).not.toBeNull());
+  const before = await sure(admin.get(ENDPOINTS, AT));
+  const forged = { metadata: { finalizers: null }, status: { current: { node: 'elsewhere', ips: [] } } };
+  await sure(admin.patch(ENDPOINTS, AT, forged));
+  await endpointIs((endpoint) => {
+    expect(endpoint?.['status']).toEqual(before['status']);
+    expect(endpoint?.metadata.finalizers).toEqual([FINALIZER]);
+  });
+  await remove(admin, ENDPOINTS, before);
+  await endpointIs((endpoint) => {
+    expect(endpoint?.metadata.uid).not.toBe(before.metadata.uid);
+    expect(endpoint?.['status']).toEqual(before['status']);
+  });
+});
+
+test('a pod of a StatefulSet keeps its endpoint between two lives', async () => {
+  await using _ = await lead();
+  const record = await take('10.0.0.1', { owner: { ...DEPLOYMENT, kind: 'StatefulSet' } });
+  await endpointIs((endpoint) => {
+    expect(endpoint?.metadata.finalizers).toEqual([FINALIZER]);
+    expect(endpoint?.metadata.ownerReferences).toBeUndefined();
+  });
+  const { metadata } = await sure(admin.get(ENDPOINTS, AT));
+  const retained = await amended(ledger, record, inState(record.spec, 'Retained'));
+  await take('10.0.0.2', { interface: 'net1', owner: { ...DEPLOYMENT, kind: 'StatefulSet' } });
+  await endpointIs((endpoint) => {
+    expect(endpoint?.metadata.uid).toBe(metadata.uid);
+    expect(endpoint?.['status']).toMatchObject({ current: { ips: [{ interface: 'eth0' }, { interface: 'net1' }] } });
+  });
+  await ledger.release(retained);
+  await endpointIs((endpoint) =>
+    expect(endpoint?.['status']).toMatchObject({ current: { ips: [{ interface: 'net1', ipv4: '10.0.0.2/24' }] } }),
+  );
+});
+
+test('the endpoint of a pod that is gone tells of its address until that is back', async () => {
+  await using _ = await lead();
+  const pod = await makePod();
+  const record = await take('10.0.0.1', { uid: pod.metadata.uid });
+  await endpointIs((endpoint) => expect(endpoint).not.toBeNull());
+  await kubectl(cluster.server, ['delete', 'pod', AT.name, '--force', '--grace-period=0', '--wait=true']);
+  // What the garbage collector of a cluster does then; there is none here.
+  await remove(admin, ENDPOINTS, await sure(admin.get(ENDPOINTS, AT)));
+  // By the time the other one is there, this one has been looked at.
+  const other = await take('10.0.0.9', { name: 'web-9', owner: { ...DEPLOYMENT, kind: 'StatefulSet' } });
+  await eventually(admin, ENDPOINTS, { namespace: 'default', name: 'web-9' }, (it) => expect(it).not.toBeNull());
+  await endpointIs((endpoint) => {
+    expect(endpoint?.metadata.deletionTimestamp).toBeDefined();
+    expect(endpoint?.['status']).toMatchObject({ current: { ips: [{ ipv4: '10.0.0.1/24' }] } });
+  });
+  await ledger.release(other);
+  await ledger.release(record);
+  await endpointIs((endpoint) => expect(endpoint).toBeNull());
+});
+
+test('an endpoint of Spiderpool without records is cleaned only where that is asked for', async () => {
+  const status = {
+    current: { uid: 'u', node: 'n', ips: [] },
+    ownerControllerType: 'Pod',
+    ownerControllerName: 'web-0',
+  };
+  await sure(admin.create(ENDPOINTS, { metadata: { ...AT, finalizers: [FINALIZER] }, status }));
+  {
+    await using _ = await lead();
+    await take('10.0.0.9', { name: 'web-9', owner: { ...DEPLOYMENT, kind: 'StatefulSet' } });
+    // By the time the other one is there, this one has been looked at.
+    await eventually(admin, ENDPOINTS, { namespace: 'default', name: 'web-9' }, (other) =>
+      expect(other).not.toBeNull(),
+    );
+    await endpointIs((endpoint) => expect(endpoint).not.toBeNull());
+  }
+  await using _ = await lead({ enableCleanOutdatedEndpoint: true });
+  await endpointIs((endpoint) => expect(endpoint).toBeNull());
+});

@@ -1,0 +1,54 @@
+import { vi } from 'vitest';
+import type { KubeClient } from '#pkg/kube/client.ts';
+import type { KubeObject, NewObject } from '#pkg/kube/kube-object.ts';
+import type { Outcome } from '#pkg/kube/outcome.ts';
+import type { Resource } from '#pkg/kube/resource.ts';
+
+const PATIENCE = { timeout: 60_000, interval: 100 };
+
+/** The object of a call that must succeed. */
+export async function sure<T>(call: Promise<Outcome<T>>): Promise<T> {
+  const outcome = await call;
+  if (!outcome.ok) throw new Error(`${outcome.because}: ${outcome.message}`);
+  return outcome.object;
+}
+
+/** Looks at an object until it is as the assertions want it; null where it is gone. */
+export async function eventually(
+  client: KubeClient,
+  resource: Resource,
+  at: { readonly name: string; readonly namespace?: string },
+  assert: (object: KubeObject | null) => void,
+): Promise<void> {
+  await vi.waitFor(async () => {
+    const found = await client.get(resource, at);
+    if (!found.ok && found.because !== 'NotFound') throw new Error(`${found.because}: ${found.message}`);
+    assert(found.ok ? found.object : null);
+  }, PATIENCE);
+}
+
+/** Deletes it whatever was written to it since it was seen. */
+export async function remove(admin: KubeClient, resource: Resource, { metadata }: KubeObject): Promise<void> {
+  const { name, namespace, uid } = metadata;
+  await sure(admin.delete(resource, { name, uid, ...(namespace === undefined ? {} : { namespace }) }));
+}
+
+export function poolOf(name: string, spec: Readonly<Record<string, unknown>>, more: object = {}): NewObject {
+  return { metadata: { name, ...more }, spec };
+}
+
+/** The conditions of a status as `Type=Status/Reason`. */
+export function conditionsOf(object: KubeObject | null): string[] {
+  const { conditions = [] } = (object?.['status'] ?? {}) as { conditions?: Record<string, string>[] };
+  return conditions.map(({ type, status, reason }) => `${type}=${status}/${reason}`);
+}
+
+/** Deletes all objects of a cluster scoped kind, whatever finalizers they have. */
+export async function removeAll(admin: KubeClient, resource: Resource): Promise<void> {
+  const { items } = await sure(admin.list(resource));
+  for (const { metadata } of items) {
+    const at = { name: metadata.name, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) };
+    await admin.patch(resource, at, { metadata: { finalizers: null } });
+    await admin.delete(resource, { ...at, uid: metadata.uid });
+  }
+}
