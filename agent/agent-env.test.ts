@@ -51,7 +51,7 @@ test.each([
   {
     name: 'a port that is none',
     env: { SPIDERPOOL_HEALTH_PORT: '70000' },
-    says: 'SPIDERPOOL_HEALTH_PORT: expected a port from 1 to 65535, found "70000"',
+    says: 'SPIDERPOOL_HEALTH_PORT: expected a whole number from 1 to 65535, found "70000"',
   },
   {
     name: 'a port in words',

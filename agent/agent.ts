@@ -3,12 +3,12 @@ import type { CollectAnswer, ReleaseAnswer, ReleaseArgs } from '#pkg/agentapi/ad
 import type { AddArgs, AddResponse, BatchDelArgs, CallExtras, CheckArgs, DelArgs, GcArgs } from '#pkg/agentapi/wire.ts';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import { type Events, NO_EVENTS } from '#pkg/kube/events.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { type AgentMetrics, NO_METRICS } from './agent-metrics.ts';
 import type { Allocator } from './allocate/allocator.ts';
 import type { Call } from './call.ts';
 import { checkAttachment } from './check-attachment.ts';
-import { type Events, NO_EVENTS } from './events.ts';
 import { describeHolder } from './inspect/describe-holder.ts';
 import type { Inspector } from './inspect/inspector.ts';
 import type { NodeIndex } from './node-index.ts';

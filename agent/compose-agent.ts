@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { type Events, NO_EVENTS } from '#pkg/kube/events.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { Agent } from './agent.ts';
 import { type AgentMetrics, NO_METRICS } from './agent-metrics.ts';
@@ -11,7 +12,6 @@ import type { PlanOptions } from './allocate/plan.ts';
 import { PoolViews } from './allocate/pool-views.ts';
 import { Reattachment } from './allocate/reattachment.ts';
 import { StickyTakeOver } from './allocate/sticky-take-over.ts';
-import { type Events, NO_EVENTS } from './events.ts';
 import { Gate } from './gate.ts';
 import type { HolderFacts, HolderSource } from './holder-source.ts';
 import { Inspector } from './inspect/inspector.ts';

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { ToldEvent } from '#pkg/kube/events.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { addArgs, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
-import type { AgentEvent } from './events.ts';
 import { conflictEvents, failedAddEvent } from './told-events.ts';
 
 const POD = { podNamespace: 'prod', podName: 'web-0', podUID: 'uid-1' };
 const REGARDING = { apiVersion: 'v1', kind: 'Pod', namespace: 'prod', name: 'web-0', uid: 'uid-1' };
 
 test('a failed ADD tells the pod why; one that went well tells nothing', async () => {
-  const told: AgentEvent[] = [];
+  const told: ToldEvent[] = [];
   const pool = buildPool({ name: 'v4', ips: ['10.0.0.10'], isDefault: true });
   await using made = await startMemoryAgent([pool], { events: { tell: (event) => void told.push(event) } });
   await made.agent.add(addArgs('c1'), newCall());

@@ -26,12 +26,12 @@ test.each([
   {
     name: 'a switch that is none',
     env: { ...REQUIRED, IPLEDGER_GC_DRY_RUN: 'yes' },
-    says: 'IPLEDGER_GC_DRY_RUN is "yes"; expected true or false',
+    says: 'IPLEDGER_GC_DRY_RUN: expected true or false, found "yes"',
   },
   {
     name: 'a number that is none',
     env: { ...REQUIRED, SPIDERPOOL_HEALTH_PORT: '0x50' },
-    says: 'SPIDERPOOL_HEALTH_PORT is "0x50"; expected a whole number from 1 to 65535',
+    says: 'SPIDERPOOL_HEALTH_PORT: expected a whole number from 1 to 65535, found "0x50"',
   },
   {
     name: 'a number out of range',
@@ -41,7 +41,7 @@ test.each([
   {
     name: 'a level that is none',
     env: { ...REQUIRED, SPIDERPOOL_LOG_LEVEL: 'loud' },
-    says: 'SPIDERPOOL_LOG_LEVEL is "loud"',
+    says: 'found "loud"',
   },
   {
     name: 'a lease that cannot be kept',

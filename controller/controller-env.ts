@@ -1,15 +1,20 @@
+import { type Env, EnvReader } from '#pkg/config/env-reader.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { ElectionPace } from '#pkg/kube/election.ts';
 import { LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
 import { COLLECT_DEFAULTS, type CollectSettings } from './collect/collect-settings.ts';
-import { type Environment, EnvReader } from './env-reader.ts';
 
 export interface ControllerEnv {
   readonly logLevel: LogLevel;
   readonly podName: string;
   readonly podNamespace: string;
   readonly healthPort: number;
+  readonly isMetricEnabled: boolean;
   readonly metricsPort: number;
+  readonly webhookPort: number;
+  /** Given certificate of the webhook; empty: it makes its own. */
+  readonly certFile: string;
+  readonly keyFile: string;
   readonly leaseName: string;
   readonly pace: ElectionPace;
   readonly collect: CollectSettings;
@@ -18,17 +23,21 @@ export interface ControllerEnv {
 const DAY = 86_400;
 
 /** Throws `bad-config` for a value that makes no sense, naming the variable. docs/collection.md lists them all. */
-export function readControllerEnv(env: Environment): ControllerEnv {
+export function readControllerEnv(env: Env): ControllerEnv {
   return readFrom(new EnvReader(env));
 }
 
 export function readFrom(read: EnvReader): ControllerEnv {
   return {
-    logLevel: read.oneOf<LogLevel>('LOG_LEVEL', LOG_LEVELS, 'info'),
-    podName: required(read, 'POD_NAME'),
-    podNamespace: required(read, 'POD_NAMESPACE'),
-    healthPort: read.whole('HEALTH_PORT', 5720, 1, 65_535),
-    metricsPort: read.whole('METRIC_HTTP_PORT', 5721, 1, 65_535),
+    logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, LOG_LEVELS.join(', '), (text) => text as LogLevel) ?? 'info',
+    podName: read.required('POD_NAME', "the controller's own pod"),
+    podNamespace: read.required('POD_NAMESPACE', "the controller's own namespace"),
+    healthPort: read.port('HEALTH_PORT', 5720),
+    isMetricEnabled: read.flag('ENABLED_METRIC', true),
+    metricsPort: read.port('METRIC_HTTP_PORT', 5721),
+    webhookPort: read.port('WEBHOOK_PORT', 5722),
+    certFile: read.text('WEBHOOK_TLS_CERT_FILE', ''),
+    keyFile: read.text('WEBHOOK_TLS_KEY_FILE', ''),
     leaseName: read.text('LEADER_LEASE_NAME', 'ipledger-controller'),
     pace: readPace(read),
     collect: readCollect(read),
@@ -52,21 +61,18 @@ function readCollect(read: EnvReader): CollectSettings {
     read.whole(name, ms / 1_000, lowest, highest) * 1_000;
   return {
     ...initial,
-    isEnabled: read.switch('GC_IP_ENABLED', initial.isEnabled),
-    isDryRun: read.switch('GC_DRY_RUN', initial.isDryRun),
-    collectsOnReadyNodes: read.switch(
-      'GC_STATELESS_TERMINATING_POD_ON_READY_NODE_ENABLED',
-      initial.collectsOnReadyNodes,
-    ),
-    collectsOnNotReadyNodes: read.switch(
+    isEnabled: read.flag('GC_IP_ENABLED', initial.isEnabled),
+    isDryRun: read.flag('GC_DRY_RUN', initial.isDryRun),
+    collectsOnReadyNodes: read.flag('GC_STATELESS_TERMINATING_POD_ON_READY_NODE_ENABLED', initial.collectsOnReadyNodes),
+    collectsOnNotReadyNodes: read.flag(
       'GC_STATELESS_TERMINATING_POD_ON_NOT_READY_NODE_ENABLED',
       initial.collectsOnNotReadyNodes,
     ),
-    suspectsRunningWithoutAddress: read.switch(
+    suspectsRunningWithoutAddress: read.flag(
       'GC_ENABLE_STATELESS_RUNNING_POD_ON_EMPTY_POD_STATUS_IPS',
       initial.suspectsRunningWithoutAddress,
     ),
-    repairsMissingRecords: read.switch('GC_REPAIR_MISSING_RECORDS_ENABLED', initial.repairsMissingRecords),
+    repairsMissingRecords: read.flag('GC_REPAIR_MISSING_RECORDS_ENABLED', initial.repairsMissingRecords),
     sweepEveryMs: seconds('GC_DEFAULT_INTERVAL_DURATION', initial.sweepEveryMs, 10, DAY),
     additionalDelayMs: seconds('GC_ADDITIONAL_GRACE_DELAY', initial.additionalDelayMs, 0, DAY),
     settleMs: seconds('GC_SETTLE_DURATION', initial.settleMs, 1, 3_600),
@@ -76,10 +82,4 @@ function readCollect(read: EnvReader): CollectSettings {
     longestRestMs: seconds('GC_LONGEST_REST_DURATION', initial.longestRestMs, 1, 30 * DAY),
     workers: read.whole('GC_IP_WORKER_NUM', initial.workers, 1, 64),
   };
-}
-
-function required(read: EnvReader, name: string): string {
-  const value = read.text(name, '');
-  if (value !== '') return value;
-  throw new IpamError('bad-config', `SPIDERPOOL_${name} (or IPLEDGER_${name}) must be set`);
 }

@@ -6,7 +6,6 @@ import { Election, type ElectionPace, type ElectionTrouble } from '#pkg/kube/ele
 import { sleep, type Timing } from '#pkg/kube/timing.ts';
 import { ClusterView } from './cluster-view/cluster-view.ts';
 import type { Duty, Term } from './duty.ts';
-import type { Health } from './health.ts';
 
 export interface ControllerDeps {
   readonly client: KubeClient;
@@ -29,7 +28,7 @@ const PAUSE = { firstMs: 1_000, mostMs: 60_000 };
 const TROUBLE_FOR_MS = 10_000;
 
 /** Stands for election, and while it leads runs its duties on one shared view. Disposing ends the term and gives the lease back. */
-export class Controller implements AsyncDisposable, Health {
+export class Controller implements AsyncDisposable {
   readonly #deps: ControllerDeps;
   readonly #election: Election;
   #view: ClusterView | null = null;

@@ -4,6 +4,7 @@ import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { LoadAccess } from '#pkg/kube/access.ts';
 import { KubeClient } from '#pkg/kube/client.ts';
+import { EventSink } from '#pkg/kube/event-sink.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
 import type { AgentEnv } from '../agent-env.ts';
 import type { AgentMetrics } from '../agent-metrics.ts';
@@ -21,7 +22,6 @@ import { listenOn, takeHost } from '../take-host.ts';
 import { conflictEvents } from '../told-events.ts';
 import { startBackground } from './background.ts';
 import { ClusterEyes } from './cluster-eyes.ts';
-import { EventSink } from './event-sink.ts';
 import { judgeSandbox } from './judge-sandbox.ts';
 import { podAfterlife } from './pod-afterlife.ts';
 import { PodHolders } from './pod-holders.ts';
@@ -60,7 +60,9 @@ export async function startClusterAgent(
 
   const { nodeName: node, podNamespace: namespace } = env;
   const client = starting.use(new KubeClient(loadAccess, { userAgent: `ipledger-agent/${node}` }));
-  const events = starting.use(new EventSink(client, { instance: env.podName, onTrouble: reportEvents(log) }));
+  const events = starting.use(
+    new EventSink(client, { reporter: 'agent', instance: env.podName, onTrouble: reportEvents(log) }),
+  );
   const raw = openKubernetesLedger(client, { onUnreadable: reportUnreadable(log) });
   starting.defer(() => raw.close());
   const ledger = journalled(raw, journal, () => new Date());

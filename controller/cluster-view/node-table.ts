@@ -37,6 +37,10 @@ export class NodeTable {
   readonly #goneSinceMs = new Map<string, number>();
   #lookedSinceMs = 0;
 
+  get size(): number {
+    return this.#nodes.size;
+  }
+
   /** From here on what is not known is not there. */
   startLooking(nowMs: number): void {
     this.#lookedSinceMs = nowMs;

@@ -18,6 +18,8 @@ export interface PodFacts {
   readonly name: string;
   /** The UID the runtime calls it by: for a mirror pod that of the static pod behind it. */
   readonly uid: string;
+  /** That of the object itself. */
+  readonly objectUid: string;
   readonly node: string;
   readonly phase: string;
   readonly isHostNetwork: boolean;
@@ -75,6 +77,7 @@ export function toPodFacts({ metadata, spec, status }: KubeObject, shared: Share
     namespace: shared.text(metadata.namespace ?? ''),
     name: metadata.name,
     uid: runtimeUid(metadata),
+    objectUid: metadata.uid,
     node: shared.text(asText(nodeName)),
     phase: shared.text(asText(given['phase'])),
     isHostNetwork: hostNetwork === true,

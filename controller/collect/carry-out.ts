@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import type { Events, ToldEvent } from '#pkg/kube/events.ts';
 import type { Refusal } from '#pkg/ledger/ledger.ts';
-import type { Events, Told } from '../events.ts';
 import type { CollectMetrics } from './collect-metrics.ts';
 import { toAllocated, toCooling, toRetained, toSuspect } from './next-spec.ts';
 import type { RecordWriter } from './record-writer.ts';
@@ -101,11 +101,11 @@ const TOLD: Partial<
   },
 };
 
-function toEvent({ name, uid, spec }: IpRecord, change: Change): Told | null {
+function toEvent({ name, uid, spec }: IpRecord, change: Change): ToldEvent | null {
   const told = TOLD[change.do];
   if (told === undefined || change.cause === 'migrated') return null;
   return {
-    regarding: { apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord', name, uid },
+    regarding: { apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord', namespace: '', name, uid },
     type: 'Warning',
     reason: told.reason,
     note: told.note(spec.address, change.cause),

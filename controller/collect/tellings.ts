@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import type { Events } from '../events.ts';
+import type { Events } from '#pkg/kube/events.ts';
 import { KEEP_REASONS, type KeepReason, type Verdict } from './verdict.ts';
 
 const MOST = 10_000;
@@ -43,7 +43,8 @@ export class Tellings {
     if (this.#told.size >= MOST) this.#told.clear();
     this.#told.add(key);
     this.#log.warn({ record: record.name, why: verdict.why }, note);
-    const regarding = { apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord', name: record.name, uid: record.uid };
+    const { name, uid } = record;
+    const regarding = { apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord', namespace: '', name, uid };
     this.#events.tell({ regarding, type: 'Warning', reason, note });
   }
 }

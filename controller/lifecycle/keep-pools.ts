@@ -4,11 +4,12 @@ import type { PoolCatalog } from '#controller/project/pool-catalog.ts';
 import { isHeldState } from '#controller/project/record-value.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { POOLS } from '#controller/project/spider-resources.ts';
+import type { Events } from '#pkg/kube/events.ts';
+import { apiVersionOf } from '#pkg/kube/resource.ts';
 import { WorkQueue } from '#pkg/kube/work-queue.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { POOL_CIDR_LABEL } from './cidr-label.ts';
 import { countHeld } from './count-held.ts';
-import type { TellEvent } from './events.ts';
 import { planUpkeep, withoutFinalizer } from './plan-upkeep.ts';
 
 export interface KeepPoolsOptions extends DutyContext {
@@ -16,7 +17,7 @@ export interface KeepPoolsOptions extends DutyContext {
   readonly catalog: PoolCatalog;
   readonly records: RecordsView;
   readonly ledger: Pick<Ledger, 'takenOf'>;
-  readonly tellEvent: TellEvent;
+  readonly events: Events;
 }
 
 const DEBOUNCE_MS = 300;
@@ -27,10 +28,10 @@ const LOOK_AGAIN_MS = 60_000;
 
 /** Keeps finalizer, family and label on pools, tells of later pools that overlap, and lets a pool go when its last address is back. */
 export function keepPools(options: KeepPoolsOptions): AsyncDisposable {
-  const { client, log, isLeader, pools, catalog, records, ledger, tellEvent } = options;
+  const { client, log, isLeader, pools, catalog, records, ledger, events } = options;
   const told = new Map<string, string>();
 
-  const tellOverlap = async (name: string): Promise<void> => {
+  const tellOverlap = (name: string): void => {
     const overlap = catalog.overlaps().get(name);
     const object = pools.get({ name });
     if (overlap === undefined || object === null) return void told.delete(name);
@@ -39,7 +40,14 @@ export function keepPools(options: KeepPoolsOptions): AsyncDisposable {
     told.set(name, what);
     log.warn({ pool: name, overlap }, 'a pool overlaps an earlier one and is not used');
     const message = `${overlap}; the earlier pool has them, and nothing is given out from this one`;
-    await tellEvent({ resource: POOLS, object, type: 'Warning', reason: 'Overlap', message });
+    const regarding = {
+      apiVersion: apiVersionOf(POOLS),
+      kind: POOLS.kind,
+      namespace: '',
+      name,
+      uid: object.metadata.uid,
+    };
+    events.tell({ regarding, type: 'Warning', reason: 'Overlap', note: message });
   };
 
   const reconcile = async (name: string): Promise<number | undefined> => {
@@ -49,7 +57,7 @@ export function keepPools(options: KeepPoolsOptions): AsyncDisposable {
     if (object === null) return void told.delete(name);
     if (!isLeader()) return NOT_LEADING_MS;
     const isTerminating = object.metadata.deletionTimestamp !== undefined;
-    if (!isTerminating) await tellOverlap(name);
+    if (!isTerminating) tellOverlap(name);
     const next = isTerminating ? withoutFinalizer(object) : planUpkeep(object, POOL_CIDR_LABEL);
     if (next === null) return undefined;
     // Never from the view: an address that was taken a moment ago must hold the pool.

@@ -25,8 +25,13 @@ export const CONTROLLER_METRICS = {
     help: 'Addresses of a subnet that no pool has.',
     labels: ['SpiderSubnet'],
   },
-  spiderpool_ip_gc_counts: { type: 'counter', help: 'Addresses that were collected.', labels: [] },
-  spiderpool_ip_gc_failure_counts: { type: 'counter', help: 'Collections that failed.', labels: [] },
+  spiderpool_ip_gc_counts_total: { type: 'counter', help: 'Addresses that were collected.', labels: [] },
+  spiderpool_ip_gc_failure_counts_total: { type: 'counter', help: 'Collections that failed.', labels: [] },
+  ipledger_collected_total: {
+    type: 'counter',
+    help: 'Records that were freed, retained, suspected or repaired, by cause.',
+    labels: ['cause'],
+  },
   ipledger_pool_records: { type: 'gauge', help: 'Records of a pool by state.', labels: ['pool', 'state'] },
   ipledger_pool_ready: {
     type: 'gauge',
@@ -42,11 +47,11 @@ export const CONTROLLER_METRICS = {
 
 /** What agents tell and the dashboard shows. */
 export const AGENT_METRICS = [
-  'spiderpool_ipam_allocation_counts',
-  'spiderpool_ipam_allocation_failure_counts',
-  'spiderpool_ipam_allocation_err_ip_used_out_counts',
-  'spiderpool_ipam_allocation_err_no_available_pool_counts',
+  'spiderpool_ipam_allocation_counts_total',
+  'spiderpool_ipam_allocation_failure_counts_total',
+  'spiderpool_ipam_allocation_err_ip_used_out_counts_total',
+  'spiderpool_ipam_allocation_err_no_available_pool_counts_total',
   'spiderpool_ipam_allocation_duration_seconds',
-  'spiderpool_ipam_release_counts',
-  'spiderpool_ipam_release_failure_counts',
+  'spiderpool_ipam_release_counts_total',
+  'spiderpool_ipam_release_failure_counts_total',
 ] as const;

@@ -1,5 +1,4 @@
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
-import type { ObjectView } from './object-view.ts';
+import type { ClusterView } from '#controller/cluster-view/cluster-view.ts';
 
 export interface PodIdentity {
   /** What an owner reference names. */
@@ -15,19 +14,21 @@ export interface PodsView {
   onChange(listener: (at: { readonly namespace?: string; readonly name: string }) => void): Disposable;
 }
 
-const MIRROR = 'kubernetes.io/config.mirror';
-
-export function podsOf(view: ObjectView): PodsView {
+export function podsOf(view: ClusterView): PodsView {
   return {
     synced: view.synced,
     find: (namespace, name) => {
-      const pod = view.get({ namespace, name });
-      return pod === null ? null : identityOf(pod);
+      const pod = view.pods.get(namespace, name);
+      return pod === null ? null : { uid: pod.objectUid, runtimeUid: pod.uid };
     },
-    onChange: (listener) => view.onChange(listener),
+    onChange: (listener) =>
+      view.subscribe((change) => {
+        if (change.of !== 'pod') return;
+        const { before, now } = change;
+        // Nothing else of a pod is shown in an endpoint.
+        if (before?.objectUid === now?.objectUid) return;
+        const pod = now ?? before;
+        if (pod !== null) listener(pod);
+      }),
   };
-}
-
-function identityOf({ metadata: { uid, annotations = {} } }: KubeObject): PodIdentity {
-  return { uid, runtimeUid: annotations[MIRROR] ?? uid };
 }

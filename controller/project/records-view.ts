@@ -1,11 +1,7 @@
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { toIpamError } from '#pkg/errors/ipam-error.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
-import { Reflector, type Trouble } from '#pkg/kube/reflector.ts';
-import { IP_RECORDS, toRecord } from '#pkg/ledger/kubernetes-record.ts';
-import { Listeners } from './listeners.ts';
-import { type HolderName, RecordIndex } from './record-index.ts';
+import type { ClusterView } from '#controller/cluster-view/cluster-view.ts';
+import type { Holder, IpRecord } from '#pkg/crd/ip-record.ts';
+
+type HolderName = Pick<Holder, 'kind' | 'namespace' | 'name'>;
 
 /** A record that appeared, changed or went: as it was and as it is. Not both are null. */
 interface RecordChange {
@@ -13,10 +9,7 @@ interface RecordChange {
   readonly after: IpRecord | null;
 }
 
-/**
- * The records as far as a watch has told. A record that is marked as deleted is in it until it is gone: its address is not
- * free. Good for showing; whoever decides reads the ledger.
- */
+/** The records as far as a watch has told. Good for showing; whoever decides reads the ledger. */
 export interface RecordsView {
   readonly synced: Promise<void>;
   all(): Iterable<IpRecord>;
@@ -25,39 +18,21 @@ export interface RecordsView {
   onChange(listener: (change: RecordChange) => void): Disposable;
 }
 
-export interface RecordsViewOptions {
-  readonly onTrouble: (trouble: Trouble) => void;
-  readonly onUnreadable: (name: string, why: string) => void;
-}
-
-export function watchRecords(client: KubeClient, options: RecordsViewOptions): RecordsView & AsyncDisposable {
-  const index = new RecordIndex();
-  const listeners = new Listeners<RecordChange>();
-  const read = (object: KubeObject): IpRecord | null => {
-    try {
-      return toRecord(object);
-    } catch (thrown) {
-      options.onUnreadable(object.metadata.name, toIpamError(thrown).message);
-      return null;
-    }
-  };
-  const reflector = new Reflector(client, {
-    resource: IP_RECORDS,
-    onTrouble: options.onTrouble,
-    onEvent: (event) => {
-      if (event.type === 'Synced') return;
-      const after = event.type === 'Deleted' ? null : read(event.object);
-      const name = event.type === 'Deleted' ? event.identity.name : event.object.metadata.name;
-      const before = after === null ? index.remove(name) : index.put(after);
-      if (before !== null || after !== null) listeners.tell({ before, after });
-    },
-  });
+export function recordsOf(view: ClusterView): RecordsView {
+  const { records, synced } = view;
   return {
-    synced: reflector.synced,
-    all: () => index.all(),
-    ofPool: (pool) => index.ofPool(pool),
-    ofHolder: (holder) => index.ofHolder(holder),
-    onChange: (listener) => listeners.add(listener),
-    [Symbol.asyncDispose]: () => reflector[Symbol.asyncDispose](),
+    synced,
+    all: () => Array.from(records.all(), ({ record }) => record),
+    ofPool: (pool) => records.ofPool(pool).map(({ record }) => record),
+    ofHolder: ({ kind, namespace, name }) =>
+      [...records.namesOfHolder(namespace, name)]
+        .flatMap((it) => records.get(it)?.record ?? [])
+        .filter(({ spec }) => spec.holder.kind === kind),
+    onChange: (listener) =>
+      view.subscribe((change) => {
+        if (change.of !== 'record') return;
+        const { before, now: after } = change;
+        if (before !== null || after !== null) listener({ before, after });
+      }),
   };
 }

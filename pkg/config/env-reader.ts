@@ -13,6 +13,7 @@ const LONGEST = 4_096;
 export class EnvReader {
   readonly #env: Env;
   readonly #read = new Set<string>();
+  readonly #names = new Set<string>();
 
   constructor(env: Env) {
     this.#env = env;
@@ -33,10 +34,14 @@ export class EnvReader {
   }
 
   port(name: string, fallback: number): number {
+    return this.whole(name, fallback, 1, 65_535);
+  }
+
+  whole(name: string, fallback: number, lowest: number, highest: number): number {
     const found = this.#find(name);
     if (found === null) return fallback;
-    const port = /^\d{1,5}$/.test(found.value) ? Number(found.value) : 0;
-    return port >= 1 && port <= 65_535 ? port : refuse(found, 'a port from 1 to 65535');
+    const value = /^\d{1,10}$/.test(found.value) ? Number(found.value) : Number.NaN;
+    return value >= lowest && value <= highest ? value : refuse(found, `a whole number from ${lowest} to ${highest}`);
   }
 
   /** Undefined when it is not set; `allowed` is how the choices are told. */
@@ -44,6 +49,11 @@ export class EnvReader {
     const found = this.#find(name);
     if (found === null) return undefined;
     return choices.includes(found.value) ? toValue(found.value) : refuse(found, allowed);
+  }
+
+  /** What was asked for, without its prefix. */
+  get names(): readonly string[] {
+    return [...this.#names];
   }
 
   /** The variables of ours that are set and that nobody asked for, with their values. */
@@ -63,6 +73,7 @@ export class EnvReader {
   /** Whichever spelling is set, with its full name. `MULTUS_` names stand without a prefix upstream. */
   #find(name: string): { readonly name: string; readonly value: string } | null {
     this.skip(name);
+    this.#names.add(name);
     for (const full of [...PREFIXES.map((prefix) => prefix + name), ...(name.startsWith('MULTUS_') ? [name] : [])]) {
       const value = this.#env[full]?.trim() ?? '';
       if (value.length > LONGEST) throw new IpamError('bad-config', `${full} is longer than ${LONGEST} characters`);

@@ -8,6 +8,11 @@ export interface Count {
   add(labels?: Labels): void;
 }
 
+export interface LabelledValue {
+  readonly labels: Labels;
+  readonly value: number;
+}
+
 /** What one process counts and measures, and how a scrape reads it. */
 export class MetricSet {
   readonly contentType: string;
@@ -31,6 +36,20 @@ export class MetricSet {
         this.set(read());
       } catch {
         this.set(Number.NaN);
+      }
+    }
+  }
+
+  /** A family of gauges whose values are all asked for at every scrape: what is not told any more is gone. */
+  gauges(name: string, help: string, labels: readonly string[], read: () => Iterable<LabelledValue>): void {
+    const registers = [this.#registry];
+    new Gauge({ name, help, labelNames: [...labels], registers, collect: readAll });
+    function readAll(this: Gauge): void {
+      this.reset();
+      try {
+        for (const { labels: given, value } of read()) this.set({ ...given }, value);
+      } catch {
+        this.reset();
       }
     }
   }

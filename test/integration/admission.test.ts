@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startAdmission } from '#controller/admission/start-admission.ts';
-import { eventWriter } from '#controller/lifecycle/events.ts';
 import { keepPools } from '#controller/lifecycle/keep-pools.ts';
 import { projectPools } from '#controller/project/project-pools.ts';
 import { FINALIZER, POOLS, RESERVED_IPS, SUBNETS } from '#controller/project/spider-resources.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
+import { EventSink } from '#pkg/kube/event-sink.ts';
 import type { KubeObject, NewObject } from '#pkg/kube/kube-object.ts';
 import type { Outcome } from '#pkg/kube/outcome.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
@@ -269,8 +269,8 @@ test('of pools that slipped past admission at the same instant all but one are m
   await using views = watchAsLeader(client);
   const now = () => new Date();
   const context = { client, log: silent, now, isLeader: () => true, ...views };
-  const tellEvent = eventWriter(client, { now, onFailure: (message) => silent.warn(message) });
-  await using _keep = keepPools({ ...context, ledger, tellEvent });
+  await using events = new EventSink(client, { reporter: 'controller', instance: 'test' });
+  await using _keep = keepPools({ ...context, ledger, events });
   await using _project = projectPools({ ...context, nodeCount: () => 1 });
   await removeWebhooks(admin);
   const names = Array.from({ length: 5 }, (_, n) => `pool-${n}`);

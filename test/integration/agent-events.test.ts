@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { EventSink } from '#agent/cluster/event-sink.ts';
 import { conflictEvents } from '#agent/told-events.ts';
+import { EventSink } from '#pkg/kube/event-sink.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
 
@@ -28,7 +28,7 @@ async function eventsIn(namespace: string): Promise<StoredEvent[]> {
 
 test("with an agent's rights the API server takes events about a pod and about a pool", async () => {
   const onTrouble = vi.fn();
-  await using sink = new EventSink(cluster.agent(), { instance: 'ipledger-agent-x', onTrouble });
+  await using sink = new EventSink(cluster.agent(), { reporter: 'agent', instance: 'ipledger-agent-x', onTrouble });
   const pod = { podNamespace: 'ipledger', podName: 'web-0', podUID: 'uid-1' };
   for (const event of conflictEvents(pod, { name: 'v4', uid: 'p-1' }, { address: '10.0.0.9', mac: 'ab' })) {
     sink.tell({ ...event, note: event.note.padEnd(3_000, ' ü') });
@@ -42,7 +42,7 @@ test("with an agent's rights the API server takes events about a pod and about a
 });
 
 test('a namespace that is not there costs the event and nothing else', async () => {
-  await using sink = new EventSink(cluster.agent(), { instance: 'ipledger-agent-x' });
+  await using sink = new EventSink(cluster.agent(), { reporter: 'agent', instance: 'ipledger-agent-x' });
   const regarding = { apiVersion: 'v1', kind: 'Pod', namespace: 'gone', name: 'web-0', uid: '' };
   sink.tell({ regarding, type: 'Warning', reason: 'IPPoolExhausted', note: 'full' });
   await vi.waitUntil(() => sink.lost === 1, { timeout: 60_000, interval: 50 });

@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { CONTROLLER_METRICS } from '#controller/project/metric-names.ts';
 import { builtPath, launchEnvironment } from '#test/support/built.ts';
 import { runProgram } from '#test/support/run-program.ts';
 import { type ControllerProgram, startControllerProgram } from './controller-program.ts';
@@ -39,11 +40,11 @@ test('--help says what it is for', async () => {
 });
 
 test.each([
-  { name: 'without its name', env: {}, says: 'SPIDERPOOL_POD_NAME (or IPLEDGER_POD_NAME) must be set' },
+  { name: 'without its name', env: {}, says: 'IPLEDGER_POD_NAME or SPIDERPOOL_POD_NAME must be set' },
   {
     name: 'with a value that is none',
     env: { SPIDERPOOL_POD_NAME: 'a', SPIDERPOOL_POD_NAMESPACE: 'b', SPIDERPOOL_GC_IP_ENABLED: 'perhaps' },
-    says: 'SPIDERPOOL_GC_IP_ENABLED is "perhaps"; expected true or false',
+    says: 'SPIDERPOOL_GC_IP_ENABLED: expected true or false, found "perhaps"',
   },
 ])('$name it ends with a sentence', async ({ env, says }) => {
   const program = await builtPath('ipledger-controller');
@@ -86,4 +87,19 @@ test('killed in the middle of a sweep: the next one leads after the lease, and f
   expect((await stage.names()).length).toBeGreaterThan(1);
   await untilNames(stage, ['10.1.0.1']);
   expect(said(second, 'record freed').length).toBeGreaterThan(0);
+});
+
+test('the leader marks a fresh cluster as adopted, projects, and shows its metrics', async () => {
+  const POOLS = '/apis/spiderpool.spidernet.io/v2beta1/spiderippools';
+  const body = { apiVersion: 'spiderpool.spidernet.io/v2beta1', kind: 'SpiderIPPool', metadata: { name: 'shown' } };
+  await stage.admin('POST', POOLS, { ...body, spec: { subnet: '10.77.0.0/24', ips: ['10.77.0.10-10.77.0.19'] } });
+  await using leader = await startControllerProgram(stage, 'shows');
+  const pool = () => stage.admin<{ status?: { totalIPCount?: number }; metadata: object }>('GET', `${POOLS}/shown`);
+  await vi.waitUntil(async () => (await pool()).status?.totalIPCount === 10, PATIENCE);
+  await vi.waitUntil(async () => JSON.stringify((await pool()).metadata).includes('finalizers'), PATIENCE);
+  await stage.admin('GET', '/api/v1/namespaces/ipledger/configmaps/ipledger-adopted');
+  const text = await leader.metrics();
+  expect(text).toContain('spiderpool_debug_ippool_available_ip_counts{SpiderIPPool="shown"} 10');
+  const shown = new Set(text.matchAll(/^# TYPE (\S+)/gm).map(([, name]) => name));
+  expect(Object.keys(CONTROLLER_METRICS).filter((name) => !shown.has(name))).toEqual([]);
 });

@@ -12,6 +12,7 @@ import type { ControllerStage } from './controller-stage.ts';
 export interface ControllerProgram extends AsyncDisposable {
   readonly pid: number;
   readonly lines: readonly Readonly<Record<string, unknown>>[];
+  metrics(): Promise<string>;
   health(path: 'startup' | 'readiness' | 'liveness'): Promise<number | null>;
   /** Resolves with the exit code, or null if the signal ended it. */
   end(signal: NodeJS.Signals): Promise<number | null>;
@@ -24,14 +25,18 @@ export async function startControllerProgram(
 ): Promise<ControllerProgram> {
   const program = await builtPath('ipledger-controller');
   const kubeconfig = await writeKubeconfig(stage, identity);
-  const port = await findFreePort();
-  const child = spawn(program, ['--kubeconfig', kubeconfig, '--health-host', '127.0.0.1'], {
+  const [port, metricsPort] = [await findFreePort(), await findFreePort()];
+  const config = join(stage.cluster.server.dir, `conf-${identity}.yml`);
+  await writeFile(config, 'enableIPv4: true\n');
+  const flags = ['--kubeconfig', kubeconfig, '--config', config, '--host', '127.0.0.1', '--no-webhook'];
+  const child = spawn(program, flags, {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...launchEnvironment(),
       SPIDERPOOL_POD_NAME: identity,
       SPIDERPOOL_POD_NAMESPACE: 'ipledger',
       SPIDERPOOL_HEALTH_PORT: String(port),
+      SPIDERPOOL_METRIC_HTTP_PORT: String(metricsPort),
       IPLEDGER_GC_SETTLE_DURATION: '2',
       IPLEDGER_GC_NODE_LEASE_FRESH_DURATION: '60',
       ...env,
@@ -48,6 +53,7 @@ export async function startControllerProgram(
   return {
     pid: child.pid ?? 0,
     lines,
+    metrics: async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text(),
     health: (path) =>
       fetch(`http://127.0.0.1:${port}/v1/runtime/${path}`).then(
         ({ status }) => status,

@@ -5,9 +5,9 @@ import { CollectCounts } from '#controller/collect/collect-metrics.ts';
 import { COLLECT_DEFAULTS, type CollectSettings } from '#controller/collect/collect-settings.ts';
 import { Collection, collectorDuty } from '#controller/collect/collector.ts';
 import { Controller } from '#controller/controller.ts';
-import type { Told } from '#controller/events.ts';
 import type { Holder, IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
+import type { ToldEvent } from '#pkg/kube/events.ts';
 import { SYSTEM_TIMING } from '#pkg/kube/timing.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
@@ -156,7 +156,7 @@ export function held({ namespace, name, uid, node }: MadePod): Partial<Holder> {
 
 interface Running extends AsyncDisposable {
   readonly collected: ReadonlyMap<string, number>;
-  readonly told: readonly Told[];
+  readonly told: readonly ToldEvent[];
 }
 
 interface RunWish {
@@ -202,12 +202,12 @@ export async function leadAnyway(
 
 function collectDeps(client: KubeClient, settings: Partial<CollectSettings> = {}) {
   const metrics = new CollectCounts();
-  const told: Told[] = [];
+  const told: ToldEvent[] = [];
   const deps = {
     client,
     settings: { ...QUICK, ...settings },
     metrics,
-    events: { tell: (event: Told) => void told.push(event) },
+    events: { tell: (event: ToldEvent) => void told.push(event) },
     log: QUIET,
     timing: SYSTEM_TIMING,
     now: () => new Date(),

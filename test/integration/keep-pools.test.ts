@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { eventWriter } from '#controller/lifecycle/events.ts';
 import { keepPools } from '#controller/lifecycle/keep-pools.ts';
 import { keepSubnets } from '#controller/lifecycle/keep-subnets.ts';
 import { projectPools } from '#controller/project/project-pools.ts';
 import { FINALIZER, POOLS, SUBNETS } from '#controller/project/spider-resources.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
+import { EventSink } from '#pkg/kube/event-sink.ts';
 import type { Resource } from '#pkg/kube/resource.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
@@ -44,8 +44,8 @@ async function lead(): Promise<AsyncDisposable> {
   const views = stack.use(watchAsLeader(client));
   const now = () => new Date();
   const context = { client, log: silent, now, isLeader: () => true, ...views };
-  const tellEvent = eventWriter(client, { now, onFailure: (message) => silent.warn(message) });
-  stack.use(keepPools({ ...context, ledger, tellEvent }));
+  const events = stack.use(new EventSink(client, { reporter: 'controller', instance: 'test' }));
+  stack.use(keepPools({ ...context, ledger, events }));
   stack.use(keepSubnets(context));
   stack.use(projectPools({ ...context, nodeCount: () => 1 }));
   await Promise.all([views.pools.synced, views.records.synced, views.subnets.synced]);

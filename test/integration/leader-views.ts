@@ -1,12 +1,12 @@
 import { pino } from 'pino';
+import { ClusterView } from '#controller/cluster-view/cluster-view.ts';
 import { type ObjectView, watchObjects } from '#controller/project/object-view.ts';
+import { type PodsView, podsOf } from '#controller/project/pods-view.ts';
 import { PoolCatalog } from '#controller/project/pool-catalog.ts';
-import { type RecordsView, watchRecords } from '#controller/project/records-view.ts';
+import { type RecordsView, recordsOf } from '#controller/project/records-view.ts';
 import { ENDPOINTS, POOLS, RESERVED_IPS, SUBNETS } from '#controller/project/spider-resources.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
 import type { Resource } from '#pkg/kube/resource.ts';
-
-const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod' };
 
 export interface LeaderViews extends AsyncDisposable {
   readonly records: RecordsView;
@@ -14,7 +14,7 @@ export interface LeaderViews extends AsyncDisposable {
   readonly subnets: ObjectView;
   readonly reserved: ObjectView;
   readonly endpoints: ObjectView;
-  readonly pods: ObjectView;
+  readonly pods: PodsView;
   readonly catalog: PoolCatalog;
 }
 
@@ -25,13 +25,14 @@ export function watchAsLeader(client: KubeClient): LeaderViews {
   const stack = new AsyncDisposableStack();
   const onTrouble = (trouble: unknown) => silent.warn(trouble, 'trouble');
   const watch = (resource: Resource) => stack.use(watchObjects(client, { resource, onTrouble }));
-  const onUnreadable = (name: string, why: string) => silent.warn({ name, why }, 'unreadable');
-  const records = stack.use(watchRecords(client, { onTrouble, onUnreadable }));
+  const view = stack.use(new ClusterView({ client, log: silent, nowMs: () => performance.now() }));
   const pools = watch(POOLS);
   const reserved = watch(RESERVED_IPS);
-  const views = { records, pools, reserved, subnets: watch(SUBNETS), endpoints: watch(ENDPOINTS), pods: watch(PODS) };
+  const views = { pools, reserved, subnets: watch(SUBNETS), endpoints: watch(ENDPOINTS) };
   return {
     ...views,
+    records: recordsOf(view),
+    pods: podsOf(view),
     catalog: new PoolCatalog(pools, reserved),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

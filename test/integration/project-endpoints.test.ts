@@ -1,6 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { EndpointRules } from '#controller/project/plan-endpoint.ts';
-import { podsOf } from '#controller/project/pods-view.ts';
 import { projectEndpoints } from '#controller/project/project-endpoints.ts';
 import { ENDPOINTS, FINALIZER } from '#controller/project/spider-resources.ts';
 import type { Holder } from '#pkg/crd/ip-record.ts';
@@ -55,7 +54,7 @@ async function lead(rules: Partial<EndpointRules> = {}): Promise<AsyncDisposable
       isLeader: () => true,
       records: views.records,
       endpoints: views.endpoints,
-      pods: podsOf(views.pods),
+      pods: views.pods,
       rules: all,
     }),
   );

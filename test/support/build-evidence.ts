@@ -15,6 +15,7 @@ export function buildPod(change: Partial<PodFacts> = {}): PodFacts {
     namespace: 'prod',
     name: 'web-0',
     uid: 'pod-1',
+    objectUid: 'pod-1',
     node: 'worker-1',
     phase: 'Running',
     isHostNetwork: false,

@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../events.ts';
+import type { ToldEvent } from './events.ts';
 
 const SILENT_FOR_MS = 5 * 60_000;
 const MOST_REMEMBERED = 1_024;
@@ -8,7 +8,7 @@ export class RecentlyTold {
   /** By insertion, so the oldest come first. */
   readonly #toldAtMs = new Map<string, number>();
 
-  isNews(event: AgentEvent, nowMs: number): boolean {
+  isNews(event: ToldEvent, nowMs: number): boolean {
     this.#dropOld(nowMs);
     const key = keyOf(event);
     if (this.#toldAtMs.has(key)) return false;
@@ -16,7 +16,7 @@ export class RecentlyTold {
     return true;
   }
 
-  forget(event: AgentEvent): void {
+  forget(event: ToldEvent): void {
     this.#toldAtMs.delete(keyOf(event));
   }
 
@@ -29,7 +29,7 @@ export class RecentlyTold {
   }
 }
 
-function keyOf({ regarding, reason, note }: AgentEvent): string {
+function keyOf({ regarding, reason, note }: ToldEvent): string {
   const { kind, namespace, name, uid } = regarding;
   return JSON.stringify([kind, namespace, name, uid, reason, note]);
 }

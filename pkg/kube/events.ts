@@ -8,7 +8,7 @@ export interface Regarded {
   readonly uid: string;
 }
 
-export interface AgentEvent {
+export interface ToldEvent {
   readonly regarding: Regarded;
   readonly type: 'Normal' | 'Warning';
   /** One word in CamelCase, for programs. */
@@ -19,7 +19,7 @@ export interface AgentEvent {
 
 /** Tells whoever looks at an object what happened to it. Never throws, never waits, and promises nothing. */
 export interface Events {
-  tell(event: AgentEvent): void;
+  tell(event: ToldEvent): void;
 }
 
 export const NO_EVENTS: Events = { tell() {} };

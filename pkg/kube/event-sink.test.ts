@@ -1,12 +1,12 @@
 import { expect, test, vi } from 'vitest';
-import { startScripted } from '#pkg/kube/scripted-client.ts';
-import { type ScriptedRequest, statusBody } from '#pkg/kube/scripted-server.ts';
-import type { AgentEvent } from '../events.ts';
 import { cutNote } from './event-object.ts';
 import { EventSink } from './event-sink.ts';
+import type { ToldEvent } from './events.ts';
+import { startScripted } from './scripted-client.ts';
+import { type ScriptedRequest, statusBody } from './scripted-server.ts';
 
 const POD = { apiVersion: 'v1', kind: 'Pod', namespace: 'prod', name: 'web-0', uid: 'uid-1' };
-const FULL: AgentEvent = { regarding: POD, type: 'Warning', reason: 'IPPoolExhausted', note: 'v4 is full' };
+const FULL: ToldEvent = { regarding: POD, type: 'Warning', reason: 'IPPoolExhausted', note: 'v4 is full' };
 const WAIT = { timeout: 30_000, interval: 10 };
 
 interface Written {
@@ -26,7 +26,7 @@ function written({ requests }: { requests: ScriptedRequest[] }): Written[] {
 
 test('an event is written in the namespace of what it is about, with who reports it', async () => {
   await using scripted = await startScripted(accept);
-  await using sink = new EventSink(scripted.client, { instance: 'agent-x', now: () => new Date(0) });
+  await using sink = new EventSink(scripted.client, { reporter: 'agent', instance: 'agent-x', now: () => new Date(0) });
   sink.tell(FULL);
   await vi.waitUntil(() => scripted.server.requests.length === 1, WAIT);
   expect(scripted.server.requests[0]?.path).toBe('/apis/events.k8s.io/v1/namespaces/prod/events');
@@ -48,7 +48,7 @@ test('an event is written in the namespace of what it is about, with who reports
 test('the same words are told once in five minutes, other words at once', async () => {
   let nowMs = 0;
   await using scripted = await startScripted(accept);
-  await using sink = new EventSink(scripted.client, { instance: 'a', now: () => new Date(nowMs) });
+  await using sink = new EventSink(scripted.client, { reporter: 'agent', instance: 'a', now: () => new Date(nowMs) });
   sink.tell(FULL);
   sink.tell(FULL);
   nowMs = 299_999;
@@ -66,7 +66,11 @@ test('a refusal is reported once, loses the event, and lets it be told again', a
   await using scripted = await startScripted((request) =>
     isAllowed ? accept(request) : request.answer(403, statusBody(403, 'Forbidden')),
   );
-  await using sink = new EventSink(scripted.client, { instance: 'a', onTrouble: (because) => troubles.push(because) });
+  await using sink = new EventSink(scripted.client, {
+    reporter: 'agent',
+    instance: 'a',
+    onTrouble: (because) => troubles.push(because),
+  });
   sink.tell(FULL);
   sink.tell({ ...FULL, note: 'more' });
   await vi.waitUntil(() => sink.lost === 2, WAIT);
@@ -79,7 +83,7 @@ test('a refusal is reported once, loses the event, and lets it be told again', a
 
 test('while the API server does not answer, the oldest are dropped and nobody waits', async () => {
   await using scripted = await startScripted(() => {});
-  const sink = new EventSink(scripted.client, { instance: 'a' });
+  const sink = new EventSink(scripted.client, { reporter: 'agent', instance: 'a' });
   sink.tell({ ...FULL, note: 'first' });
   await vi.waitUntil(() => scripted.server.requests.length === 1, WAIT);
   for (let count = 0; count < 300; count += 1) sink.tell({ ...FULL, note: `note ${count}` });

@@ -1,17 +1,15 @@
-import type { KubeClient } from '#pkg/kube/client.ts';
-import type { FailureKind } from '#pkg/kube/outcome.ts';
-import type { Resource } from '#pkg/kube/resource.ts';
-import type { AgentEvent, Events } from '../events.ts';
-import { toEventObject } from './event-object.ts';
+import type { KubeClient } from './client.ts';
+import { type Reporter, toEventObject } from './event-object.ts';
+import type { Events, ToldEvent } from './events.ts';
+import type { FailureKind } from './outcome.ts';
 import { RecentlyTold } from './recently-told.ts';
+import type { Resource } from './resource.ts';
 
 const EVENTS: Resource = { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event' };
 const MOST_QUEUED = 256;
 const TIMEOUT_MS = 5_000;
 
-export interface EventSinkOptions {
-  /** The agent's pod. */
-  readonly instance: string;
+export interface EventSinkOptions extends Reporter {
   readonly now?: () => Date;
   /** Told once per change, not once per event. Null: they arrive again. */
   readonly onTrouble?: (because: FailureKind | null, message: string) => void;
@@ -22,7 +20,7 @@ export class EventSink implements Events, AsyncDisposable {
   readonly #client: KubeClient;
   readonly #options: EventSinkOptions;
   readonly #now: () => Date;
-  readonly #queue: AgentEvent[] = [];
+  readonly #queue: ToldEvent[] = [];
   readonly #recent = new RecentlyTold();
   readonly #end = new AbortController();
   #writing: Promise<void> | null = null;
@@ -40,7 +38,7 @@ export class EventSink implements Events, AsyncDisposable {
     return this.#lost;
   }
 
-  tell(event: AgentEvent): void {
+  tell(event: ToldEvent): void {
     if (this.#end.signal.aborted || !this.#recent.isNews(event, this.#now().getTime())) return;
     this.#queue.push(event);
     if (this.#queue.length > MOST_QUEUED) this.#lose(this.#queue.shift());
@@ -60,7 +58,7 @@ export class EventSink implements Events, AsyncDisposable {
     // Off the path of the answer that caused it.
     await new Promise((resolve) => setImmediate(resolve));
     for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
-      const object = toEventObject(event, this.#options.instance, this.#now());
+      const object = toEventObject(event, this.#options, this.#now());
       const limits = { timeoutMs: TIMEOUT_MS, signal: this.#end.signal };
       const outcome = await this.#client.create(EVENTS, object, limits);
       if (this.#end.signal.aborted) return;
@@ -70,7 +68,7 @@ export class EventSink implements Events, AsyncDisposable {
   }
 
   /** It may be told again at the next occasion. */
-  #lose(event: AgentEvent | undefined): void {
+  #lose(event: ToldEvent | undefined): void {
     this.#lost += 1;
     if (event !== undefined) this.#recent.forget(event);
   }

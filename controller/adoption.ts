@@ -1,0 +1,61 @@
+import type { Logger } from 'pino';
+import { adopt } from '#pkg/adopt/adopt.ts';
+import type { KubeClient } from '#pkg/kube/client.ts';
+import { sleep } from '#pkg/kube/timing.ts';
+import type { Duty, Term } from './duty.ts';
+
+const LOOK_EVERY_MS = 15_000;
+
+export interface AdoptionDeps {
+  readonly client: KubeClient;
+  readonly podName: string;
+  readonly log: Logger;
+  readonly now: () => Date;
+}
+
+/**
+ * A cluster without legacy state is marked as adopted at once. With it an operator must say so (`ipledgerctl import`): only
+ * they know that nobody else gives out addresses any more. Until then nothing is projected and nothing collected.
+ */
+export class AdoptionGate {
+  readonly #deps: AdoptionDeps;
+  #isAdopted = false;
+
+  constructor(deps: AdoptionDeps) {
+    this.#deps = deps;
+  }
+
+  behind(duty: Duty): Duty {
+    return {
+      name: duty.name,
+      run: async (term) => {
+        if (await this.#open(term)) await duty.run(term);
+      },
+    };
+  }
+
+  async #open(term: Term): Promise<boolean> {
+    const { client } = this.#deps;
+    while (!this.#isAdopted && !term.signal.aborted) {
+      this.#isAdopted = await this.#look(term);
+      if (!this.#isAdopted) await sleep(client.timing, LOOK_EVERY_MS, term.signal);
+    }
+    return !term.signal.aborted;
+  }
+
+  async #look(term: Term): Promise<boolean> {
+    const { client, podName, log, now } = this.#deps;
+    const marker = { adoptedAt: now().toISOString(), adoptedBy: podName };
+    const seen = await adopt(client, { dryRun: true, marker });
+    if (seen.outcome === 'already-adopted') return true;
+    if (seen.outcome === 'ready' && seen.records.length === 0) {
+      if (!term.mayWrite()) return false;
+      const { outcome } = await adopt(client, { dryRun: false, marker });
+      return outcome === 'adopted' || outcome === 'already-adopted';
+    }
+    const { records, unreadable, writers } = seen;
+    const counts = { addresses: records.length, unreadable: unreadable.length, writers };
+    log.warn(counts, 'Spiderpool gave out addresses: run ipledgerctl import; agents wait for it');
+    return false;
+  }
+}

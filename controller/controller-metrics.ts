@@ -1,0 +1,38 @@
+import type { MetricSet } from '#pkg/metrics/metric-set.ts';
+import type { CollectMetrics } from './collect/collect-metrics.ts';
+import { CONTROLLER_METRICS } from './project/metric-names.ts';
+import type { Sample } from './project/pool-gauges.ts';
+
+type SampleNow = () => readonly Sample[];
+
+/** What the controller tells at its metrics port. Gauges are the leader's alone: who does not lead shows none. */
+export class ControllerMetrics implements CollectMetrics {
+  readonly collected: CollectMetrics['collected'];
+  readonly failed: CollectMetrics['failed'];
+  #sample: SampleNow | null = null;
+
+  constructor(set: MetricSet) {
+    for (const [name, { type, help, labels }] of Object.entries(CONTROLLER_METRICS)) {
+      if (type === 'gauge') set.gauges(name, help, labels, () => this.#valuesOf(name));
+    }
+    const { spiderpool_ip_gc_counts_total: gc, spiderpool_ip_gc_failure_counts_total: failure } = CONTROLLER_METRICS;
+    const all = set.counter('spiderpool_ip_gc_counts_total', gc.help);
+    const failures = set.counter('spiderpool_ip_gc_failure_counts_total', failure.help);
+    const { ipledger_collected_total: byCause } = CONTROLLER_METRICS;
+    const causes = set.counter('ipledger_collected_total', byCause.help, byCause.labels);
+    this.collected = (cause) => {
+      all.add();
+      causes.add({ cause });
+    };
+    this.failed = () => failures.add();
+  }
+
+  /** Null: nobody can tell now. */
+  sampleFrom(sample: SampleNow | null): void {
+    this.#sample = sample;
+  }
+
+  #valuesOf(name: string): readonly Sample[] {
+    return (this.#sample?.() ?? []).filter((it) => it.name === name);
+  }
+}

@@ -1,0 +1,81 @@
+import type { Logger } from 'pino';
+import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { LoadAccess } from '#pkg/kube/access.ts';
+import { KubeClient } from '#pkg/kube/client.ts';
+import { EventSink } from '#pkg/kube/event-sink.ts';
+import { SYSTEM_TIMING } from '#pkg/kube/timing.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
+import { startHealthServer } from '#pkg/metrics/health-server.ts';
+import { MetricSet } from '#pkg/metrics/metric-set.ts';
+import { startMetricsServer } from '#pkg/metrics/metrics-server.ts';
+import { type AdmissionSettings, startAdmission } from './admission/start-admission.ts';
+import { AdoptionGate } from './adoption.ts';
+import { collectorDuty } from './collect/collector.ts';
+import { Controller } from './controller.ts';
+import type { ControllerEnv } from './controller-env.ts';
+import { ControllerMetrics } from './controller-metrics.ts';
+import { upkeepDuty } from './upkeep-duty.ts';
+
+export interface ControllerSetting {
+  readonly config: ClusterConfig;
+  readonly env: ControllerEnv;
+  readonly loadAccess: LoadAccess;
+  /** Where its ports listen; all addresses unless told. */
+  readonly host?: string;
+  /** Without it pools are judged by their CRDs alone. */
+  readonly servesWebhook: boolean;
+}
+
+/** One replica: it shows itself, serves admission, and stands for election. Disposing it gives the lease back. */
+export async function startController(setting: ControllerSetting, log: Logger): Promise<AsyncDisposable> {
+  const { config, env, loadAccess } = setting;
+  const at = setting.host === undefined ? {} : { host: setting.host };
+  await using starting = new AsyncDisposableStack();
+  const now = () => new Date();
+  const client = starting.use(new KubeClient(loadAccess, { userAgent: 'ipledger-controller' }));
+  const ledger = openKubernetesLedger(client);
+  starting.defer(() => ledger.close());
+  const onTrouble = (because: string | null, why: string) =>
+    because === null ? log.info('Events are written again') : log.warn({ because, why }, 'Events are not written');
+  const events = starting.use(new EventSink(client, { reporter: 'controller', instance: env.podName, onTrouble }));
+  const set = new MetricSet();
+  const metrics = new ControllerMetrics(set);
+  if (env.isMetricEnabled) {
+    starting.use(
+      await startMetricsServer(set, { ...at, port: env.metricsPort, portSetting: 'SPIDERPOOL_METRIC_HTTP_PORT' }),
+    );
+  }
+  if (setting.servesWebhook) {
+    const admission = await startAdmission({ client, ledger, log, now }, { ...at, ...admissionSettings(config, env) });
+    starting.use(admission);
+  }
+  const gate = new AdoptionGate({ client, podName: env.podName, log, now });
+  const onGauges = metrics.sampleFrom.bind(metrics);
+  const collect = collectorDuty({ client, settings: env.collect, metrics, events, log, timing: SYSTEM_TIMING, now });
+  const upkeep = upkeepDuty({ client, ledger, config, events, log, now, onGauges });
+  const duties = [gate.behind(collect), gate.behind(upkeep)];
+  const controller = starting.use(new Controller(env, { client, duties, log, timing: SYSTEM_TIMING, now }));
+  const checks = { startup: () => null, readiness: () => controller.readiness(), liveness: () => null };
+  starting.use(await startHealthServer(checks, { ...at, port: env.healthPort, portSetting: 'SPIDERPOOL_HEALTH_PORT' }));
+  log.info(
+    { health: env.healthPort, identity: env.podName, isDryRun: env.collect.isDryRun },
+    'controller stands for election',
+  );
+  return starting.move();
+}
+
+function admissionSettings(config: ClusterConfig, env: ControllerEnv): AdmissionSettings {
+  const { certFile, keyFile, podNamespace: namespace, webhookPort: port } = env;
+  if ((certFile === '') !== (keyFile === '')) {
+    throw new IpamError(
+      'bad-config',
+      'SPIDERPOOL_WEBHOOK_TLS_CERT_FILE and SPIDERPOOL_WEBHOOK_TLS_KEY_FILE go together',
+    );
+  }
+  const service = `ipledger-controller.${namespace}`;
+  const names = [`${service}.svc`, `${service}.svc.cluster.local`];
+  const tls =
+    certFile === '' ? ({ from: 'self', namespace, names } as const) : ({ from: 'files', certFile, keyFile } as const);
+  return { ...config, port, tls };
+}
