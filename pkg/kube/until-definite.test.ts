@@ -74,7 +74,7 @@ const OK = { ok: true };
 const no = (because: string, mayStillLand = false) => ({ ok: false, because, mayStillLand });
 
 describe('create', () => {
-  test.each<{ name: string; script: Replies; sent: string; outcome: object }>([
+  test.concurrent.each<{ name: string; script: Replies; sent: string; outcome: object }>([
     { name: 'answered', script: ['ours'], sent: 'POST', outcome: { ok: true, object: OURS, mayStillLand: false } },
     { name: 'taken at once: not looked at', script: ['exists'], sent: 'POST', outcome: no('AlreadyExists') },
     { name: 'refused at once', script: ['invalid'], sent: 'POST', outcome: no('Invalid') },
@@ -154,7 +154,7 @@ describe('create', () => {
 });
 
 describe('update', () => {
-  test.each<{ name: string; script: Replies; sent: string; outcome: object }>([
+  test.concurrent.each<{ name: string; script: Replies; sent: string; outcome: object }>([
     { name: 'answered', script: ['ours'], sent: 'PUT', outcome: OK },
     { name: 'changed meanwhile', script: ['conflict'], sent: 'PUT', outcome: no('Conflict') },
     { name: 'gone', script: ['missing'], sent: 'PUT', outcome: no('NotFound') },
@@ -185,7 +185,7 @@ describe('update', () => {
 });
 
 describe('delete', () => {
-  test.each<{ name: string; script: Replies; sent: string; outcome: object }>([
+  test.concurrent.each<{ name: string; script: Replies; sent: string; outcome: object }>([
     { name: 'answered', script: ['done'], sent: 'DELETE', outcome: { ok: true, object: null } },
     { name: 'changed meanwhile', script: ['conflict'], sent: 'DELETE', outcome: no('Conflict') },
     { name: 'gone', script: ['missing'], sent: 'DELETE', outcome: no('NotFound') },

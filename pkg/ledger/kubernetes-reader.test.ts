@@ -47,9 +47,8 @@ describe('a read', () => {
   test('that cannot be made says so, and not that there is nothing', async () => {
     await using made = await openLedgerOn({ GET: [[500, '']] });
     const { ledger } = made;
-    await expectFailure(ledger.get('10.0.0.1'), 'agent-unavailable');
-    await expectFailure(ledger.byNode('n'), 'agent-unavailable');
-    await expectFailure(ledger.takenOf('p'), 'agent-unavailable');
+    const reads = [ledger.get('10.0.0.1'), ledger.byNode('n'), ledger.takenOf('p')];
+    await Promise.all(reads.map((read) => expectFailure(read, 'agent-unavailable')));
   });
 
   test('of a record knows its absence from that of the kind', async () => {

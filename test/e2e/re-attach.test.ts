@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startAgent } from '#test/support/agent-process.ts';
 import { addressesIn, callPlugin } from '#test/support/plugin-call.ts';
 import { poolYaml } from '#test/support/pool-yaml.ts';
@@ -14,43 +14,46 @@ async function recordCount(agent: Awaited<ReturnType<typeof startAgent>>): Promi
   return (JSON.parse(stdout) as { records: unknown[] }).records.length;
 }
 
-test('a DEL while the agent is away succeeds, is spooled, and is applied before the agent serves again', async () => {
-  await using agent = await startAgent({ pools: POOLS });
-  await callPlugin(agent, 'ADD', 'c1');
-  await agent.stop();
-  expect(await callPlugin(agent, 'DEL', 'c1')).toEqual({ code: 0, document: null });
-  expect(await readdir(agent.spoolDirectory)).toEqual(['c1@eth0.json']);
-  await agent.restart();
-  expect(await recordCount(agent)).toBe(0);
-  expect(await readdir(agent.spoolDirectory)).toEqual([]);
-});
+/** Each has its own agent, and waits for the most part. */
+describe.concurrent('the plugin and an agent that comes and goes:', () => {
+  test('a DEL while the agent is away succeeds, is spooled, and is applied before the agent serves again', async () => {
+    await using agent = await startAgent({ pools: POOLS });
+    await callPlugin(agent, 'ADD', 'c1');
+    await agent.stop();
+    expect(await callPlugin(agent, 'DEL', 'c1')).toEqual({ code: 0, document: null });
+    expect(await readdir(agent.spoolDirectory)).toEqual(['c1@eth0.json']);
+    await agent.restart();
+    expect(await recordCount(agent)).toBe(0);
+    expect(await readdir(agent.spoolDirectory)).toEqual([]);
+  });
 
-test('stop, spooled DEL, restart, re-ADD of the same container: the live record is never freed', async () => {
-  await using agent = await startAgent({ pools: POOLS });
-  await callPlugin(agent, 'ADD', 'c1');
-  await agent.stop();
-  await callPlugin(agent, 'DEL', 'c1');
-  await agent.restart();
-  const readded = addressesIn(await callPlugin(agent, 'ADD', 'c1'));
-  expect(readded).toHaveLength(1);
-  await sleep(TWO_DRAINS_MS);
-  expect(await recordCount(agent)).toBe(1);
-  expect(addressesIn(await callPlugin(agent, 'ADD', 'c1'))).toEqual(readded);
-});
+  test('stop, spooled DEL, restart, re-ADD of the same container: the live record is never freed', async () => {
+    await using agent = await startAgent({ pools: POOLS });
+    await callPlugin(agent, 'ADD', 'c1');
+    await agent.stop();
+    await callPlugin(agent, 'DEL', 'c1');
+    await agent.restart();
+    const readded = addressesIn(await callPlugin(agent, 'ADD', 'c1'));
+    expect(readded).toHaveLength(1);
+    await sleep(TWO_DRAINS_MS);
+    expect(await recordCount(agent)).toBe(1);
+    expect(addressesIn(await callPlugin(agent, 'ADD', 'c1'))).toEqual(readded);
+  });
 
-test('an ADD waits for an agent that restarts', async () => {
-  await using agent = await startAgent({ pools: POOLS });
-  await agent.stop();
-  const adding = callPlugin(agent, 'ADD', 'c1');
-  await sleep(1_500);
-  await agent.restart();
-  expect(addressesIn(await adding)).toHaveLength(1);
-});
+  test('an ADD waits for an agent that restarts', async () => {
+    await using agent = await startAgent({ pools: POOLS });
+    await agent.stop();
+    const adding = callPlugin(agent, 'ADD', 'c1');
+    await sleep(1_500);
+    await agent.restart();
+    expect(addressesIn(await adding)).toHaveLength(1);
+  });
 
-test('an agent that stays away: ADD fails with 11 and STATUS with 50, each in clear words', async () => {
-  await using agent = await startAgent({ pools: POOLS });
-  await agent.stop();
-  const [added, status] = await Promise.all([callPlugin(agent, 'ADD', 'c1'), callPlugin(agent, 'STATUS', '')]);
-  expect(added).toMatchObject({ code: 1, document: { code: 11, msg: expect.stringContaining('agent') as string } });
-  expect(status).toMatchObject({ code: 1, document: { code: 50 } });
+  test('an agent that stays away: ADD fails with 11 and STATUS with 50, each in clear words', async () => {
+    await using agent = await startAgent({ pools: POOLS });
+    await agent.stop();
+    const [added, status] = await Promise.all([callPlugin(agent, 'ADD', 'c1'), callPlugin(agent, 'STATUS', '')]);
+    expect(added).toMatchObject({ code: 1, document: { code: 11, msg: expect.stringContaining('agent') as string } });
+    expect(status).toMatchObject({ code: 1, document: { code: 50 } });
+  });
 });
