@@ -22,7 +22,8 @@ export async function benchProbingStatus(): Promise<void> {
   const flags = ['--detect-conflicts', '--detect-gateway', '--log-level', 'warn'];
   const agent = made.use(await startAgent({ pools: { 'p.yaml': POOL }, flags }));
   const [adding, asking] = [new Client(agent.socket, PODS), new Client(agent.socket, 1)];
-  made.defer(() => [adding, asking].forEach((client) => client.close()));
+  made.defer(() => adding.close());
+  made.defer(() => asking.close());
   const addAll = async () => {
     const started = pods.map(({ path }, at) =>
       adding.post(PATHS.ip, JSON.stringify(addArgs(`c${at}`, { netNamespace: path }))),

@@ -17,7 +17,12 @@ beforeAll(() => {
   writeFileSync(join(tree, 'cargo'), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
   writeFileSync(join(tree, 'rustc'), `#!/bin/sh\necho ${tree}\n`, { mode: 0o755 });
   writeFileSync(join(tree, 'musl-gcc'), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
-  const target = join(tree, 'lib/rustlib', `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-unknown-linux-musl`, 'lib');
+  const target = join(
+    tree,
+    'lib/rustlib',
+    `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-unknown-linux-musl`,
+    'lib',
+  );
   spawnSync('mkdir', ['-p', target]);
 });
 afterAll(() => rmSync(tree, { recursive: true }));
