@@ -3,6 +3,8 @@ import { type ChunkedBody, joinChunks } from './http-chunks.ts';
 const MAX_HEAD = 16 * 1024;
 const CR = 13;
 const LF = 10;
+/** As many arguments as one call may well have. */
+const FEW = 512;
 const LENGTH = /^\d{1,15}$/;
 
 /** What a whole connection's bytes mean. */
@@ -62,8 +64,8 @@ function cutTo(length: number, rest: Uint8Array): ChunkedBody {
 /** The index after the empty line; null when there is none within the limit. */
 function findHeadEnd(bytes: Uint8Array): number | null {
   const limit = Math.min(bytes.length, MAX_HEAD);
-  for (let at = 3; at < limit; at++) {
-    if (bytes[at] === LF && bytes[at - 1] === CR && bytes[at - 2] === LF && bytes[at - 3] === CR) return at + 1;
+  for (let at = bytes.indexOf(LF); at >= 0 && at < limit; at = bytes.indexOf(LF, at + 1)) {
+    if (bytes[at - 1] === CR && bytes[at - 2] === LF && bytes[at - 3] === CR) return at + 1;
   }
   return null;
 }
@@ -89,6 +91,6 @@ function parseHeaders(head: string): ReadonlyMap<string, string> | null {
 
 function toAscii(bytes: Uint8Array): string {
   let text = '';
-  for (const byte of bytes) text += String.fromCharCode(byte);
+  for (let at = 0; at < bytes.length; at += FEW) text += String.fromCharCode(...bytes.subarray(at, at + FEW));
   return text;
 }

@@ -3,7 +3,7 @@ import { LocalLedger } from './local-ledger.ts';
 import { toLedgerFailure } from './sqlite-failure.ts';
 import { openDatabase } from './sqlite-open.ts';
 import { SqliteStore } from './sqlite-store.ts';
-import { inTransaction } from './sqlite-transaction.ts';
+import { prepareTransaction } from './sqlite-transaction.ts';
 
 /**
  * The ledger of a host without Kubernetes, in one file whose directory exists already.
@@ -11,9 +11,10 @@ import { inTransaction } from './sqlite-transaction.ts';
  */
 export async function openSqliteLedger(file: string, options: { now?: () => Date } = {}): Promise<LocalLedger> {
   const db = openDatabase(file);
+  const transact = prepareTransaction(db);
   const commits = new CommitQueue((work) => {
     try {
-      inTransaction(db, work);
+      transact(work);
     } catch (thrown) {
       throw toLedgerFailure(file, thrown);
     }

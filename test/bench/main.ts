@@ -1,8 +1,15 @@
 import { benchMemory, benchThroughput } from './agent-bench.ts';
 import { benchPlugin } from './plugin-bench.ts';
 import { benchPoolSizes } from './pool-size-bench.ts';
+import { benchProbe } from './probe.ts';
 
-const BENCHES = { plugin: benchPlugin, throughput: benchThroughput, pools: benchPoolSizes, memory: benchMemory };
+const BENCHES = {
+  plugin: benchPlugin,
+  throughput: benchThroughput,
+  pools: benchPoolSizes,
+  memory: benchMemory,
+  probe: benchProbe,
+};
 
 /** `npm run bench` runs all, `npm run bench -- pools` the named ones. */
 const wanted = process.argv.slice(2);

@@ -8,7 +8,7 @@ import { measureInBlocks, noteNoise } from './blocks.ts';
 import { ms, printTable } from './report.ts';
 import { median } from './statistics.ts';
 
-const PODS = 50;
+export const PODS = 50;
 const WINDOW_MS = 100;
 const BLOCKS = 5;
 
@@ -70,7 +70,7 @@ async function withLoopDelay(deed: () => Promise<unknown>): Promise<number[]> {
 }
 
 /** Macvlans on one uplink, behind which a host has both gateways. */
-async function makePods(made: AsyncDisposableStack): Promise<Netns[]> {
+export async function makePods(made: AsyncDisposableStack): Promise<Netns[]> {
   const host = made.use(await makeNetns());
   const node = made.use(await makeNetns());
   await node.must('ip', ...`link add up0 index 500 type veth peer name eth0 netns ${host.name}`.split(' '));

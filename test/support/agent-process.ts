@@ -11,6 +11,8 @@ interface AgentSetting {
   readonly pools: Readonly<Record<string, string>>;
   /** More flags, e.g. `--exhausted-wait 1`. */
   readonly flags?: readonly string[];
+  /** A program with arguments that starts it, e.g. with fewer rights. */
+  readonly under?: readonly string[];
 }
 
 export interface AgentProcess extends AsyncDisposable {
@@ -34,7 +36,7 @@ export interface AgentProcess extends AsyncDisposable {
 }
 
 /** The built agent, standalone, in a directory of its own; resolves when it says that it is ready. */
-export async function startAgent({ pools, flags = [] }: AgentSetting): Promise<AgentProcess> {
+export async function startAgent({ pools, flags = [], under = [] }: AgentSetting): Promise<AgentProcess> {
   const directory = await mkdtemp(join(tmpdir(), 'ipl-agent-'));
   const at = (name: string) => join(directory, name);
   const socket = at('agent.sock');
@@ -45,7 +47,10 @@ export async function startAgent({ pools, flags = [] }: AgentSetting): Promise<A
   await mkdir(at('pools'));
   for (const [file, yaml] of Object.entries(pools)) await writePool(file, yaml);
 
-  const start = async () => startReady(await builtPath('ipledger-agent'), args, socket, log);
+  const start = async () => {
+    const [program = '', ...words] = [...under, await builtPath('ipledger-agent'), ...args];
+    return await startReady(program, words, socket, log);
+  };
   let child = await start().catch(async (thrown) => {
     await rm(directory, { recursive: true, force: true });
     throw thrown;

@@ -4,7 +4,7 @@ use std::ptr::{NonNull, null_mut};
 
 const GRAIN: usize = 16;
 /// Freed blocks up to this size are kept by size and given out again.
-const LARGEST_KEPT: usize = 1024;
+const LARGEST_KEPT: usize = 4096;
 
 /// Memory for a process of one thread that lives for milliseconds: blocks lie one after the other in `SIZE` bytes of the
 /// program itself, which a usual call does not fill; everything beyond comes from the system's allocator. That one asks

@@ -13,7 +13,7 @@ const LONGEST_CALL: Duration = Duration::from_secs(35);
 
 /// What a usual call needs is below the second number, what fills the first one is a configuration of hundreds of kB.
 const ARENA_SIZE: usize = 1024 * 1024;
-const USUAL_SIZE: usize = 320 * 1024;
+const USUAL_SIZE: usize = 384 * 1024;
 
 // SAFETY: the program has one thread, and its signal handler allocates nothing.
 #[global_allocator]
