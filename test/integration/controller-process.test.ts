@@ -40,7 +40,11 @@ test('--help says what it is for', async () => {
 });
 
 test.each([
-  { name: 'without its name', env: {}, says: 'IPLEDGER_POD_NAME or SPIDERPOOL_POD_NAME must be set' },
+  {
+    name: 'without its name',
+    env: {},
+    says: "IPLEDGER_POD_NAME or SPIDERPOOL_POD_NAME must be set to the controller's own pod",
+  },
   {
     name: 'with a value that is none',
     env: { SPIDERPOOL_POD_NAME: 'a', SPIDERPOOL_POD_NAMESPACE: 'b', SPIDERPOOL_GC_IP_ENABLED: 'perhaps' },
