@@ -272,6 +272,12 @@ describe('a pod that lives', () => {
   const again: Verdict = { do: 'allocate-again', cause: 'edited-by-hand', pod };
   test.each<Case>([
     { name: 'another uid in its record', record: buildPodRecord({ uid: 'edited' }), evidence: {}, verdict: again },
+    {
+      name: 'another name in its record',
+      record: buildPodRecord({ name: 'edited' }),
+      evidence: { pod: null },
+      verdict: again,
+    },
     { name: 'another node in its record', record: buildPodRecord({ node: 'edited' }), evidence: {}, verdict: again },
     { name: 'a Suspect record', record: buildPodRecord({}, { state: 'Suspect' }), evidence: {}, verdict: again },
     { name: 'a Retained record', record: buildPodRecord({}, { state: 'Retained' }), evidence: {}, verdict: again },
