@@ -57,6 +57,8 @@ export class Collection implements AsyncDisposable {
   readonly #writer: RecordWriter;
   readonly #notes = new RecordNotes();
   readonly #missing = new MissingRecords();
+  /** Found by the sweep alone: labels are hashes, too dear for every event. */
+  readonly #mislabelled = new Set<string>();
   readonly #source: EvidenceSource;
   readonly #tellings: Tellings;
   readonly #queue: WorkQueue;
@@ -123,7 +125,9 @@ export class Collection implements AsyncDisposable {
     if (verdict.do === 'keep' && verdict.againInMs !== undefined) {
       this.#queue.addAfter(name, Math.min(verdict.againInMs, LONGEST_WAIT_MS));
     }
-    const isDoubtful = verdict.do !== 'keep' || this.#hasWrongLabels(known);
+    const isMislabelled = this.#hasWrongLabels(known);
+    if (isMislabelled) this.#mislabelled.add(name);
+    const isDoubtful = verdict.do !== 'keep' || isMislabelled;
     if (isDoubtful) this.#queue.add(name);
     return isDoubtful;
   }
@@ -137,7 +141,7 @@ export class Collection implements AsyncDisposable {
     const first = judge(record, this.#source.known(known), settings);
     if (first.do === 'keep') {
       this.#tellings.kept(record, first);
-      if (this.#hasWrongLabels(known)) await this.#carryOut(known, { do: 'relabel', cause: 'labels-wrong' });
+      if (this.#mislabelled.delete(name)) await this.#carryOut(known, { do: 'relabel', cause: 'labels-wrong' });
       return again(first);
     }
     const evidence = await this.#source.live(known, this.#reads);
@@ -196,6 +200,7 @@ export class Collection implements AsyncDisposable {
     const { records } = this.#term.view;
     switch (change.of) {
       case 'record':
+        this.#mislabelled.delete(change.name);
         if (change.now === null) this.#notes.forget(change.name);
         else this.#queue.add(change.name);
         return;

@@ -2,6 +2,7 @@ import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { isAlive, type PodFacts } from '../cluster-view/pod-facts.ts';
 import type { CollectSettings } from './collect-settings.ts';
 import type { Evidence } from './evidence.ts';
+import { isNamedAfter } from './next-spec.ts';
 import { keep, type Verdict } from './verdict.ts';
 
 /**
@@ -10,7 +11,7 @@ import { keep, type Verdict } from './verdict.ts';
  */
 export function judgeClaims(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict | null {
   const { holder, state } = record.spec;
-  const own = evidence.claimants.find(({ uid }) => uid === holder.uid);
+  const own = evidence.claimants.find((pod) => pod.uid === holder.uid && isNamedAfter(holder, pod));
   if (own !== undefined) {
     if (!isAlive(own)) return null;
     const isRight = state === 'Allocated' && own.node === holder.node;

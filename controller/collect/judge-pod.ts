@@ -55,6 +55,8 @@ function judgeEnding(own: PodFacts, record: IpRecord, evidence: Evidence, settin
   if (!isSwitchedOn) return keep('switched-off');
   const hasEnded = isFinished(own) ? !own.isAnyRunning : own.haveAllEnded;
   if (weight.node === 'here' && hasEnded) return settled(evidence, settings) ?? { do: 'free', cause };
+  // At its deadline a pod that used up its grace is just being killed, and its DEL is on the way.
+  if (leftMs + settings.settleMs > 0) return keep('within-grace', leftMs + settings.settleMs);
   return record.spec.state === 'Allocated' ? { do: 'suspect', cause } : keep('node-away');
 }
 

@@ -109,7 +109,7 @@ describe('a pod that was deleted, stateless', () => {
 });
 
 describe('a pod that is Terminating', () => {
-  const overdue = { deletesAtMs: WALL_MS - 1_000 };
+  const overdue = { deletesAtMs: WALL_MS - 60_000 };
   const ended = { haveAllEnded: true, isAnyRunning: false };
   test.each<Case>([
     {
@@ -130,8 +130,18 @@ describe('a pod that is Terminating', () => {
     {
       name: 'past it with an additional delay: kept',
       evidence: { pod: buildPod({ ...overdue, ...ended }) },
-      settings: { additionalDelayMs: 5_000 },
-      verdict: keep('within-grace', 4_000),
+      settings: { additionalDelayMs: 65_000 },
+      verdict: keep('within-grace', 5_000),
+    },
+    {
+      name: 'just past it, a container still running: it is being killed, wait a minute',
+      evidence: { pod: buildPod({ deletesAtMs: WALL_MS - 1_000 }) },
+      verdict: keep('within-grace', 59_000),
+    },
+    {
+      name: 'just past it, all containers ended: free',
+      evidence: { pod: buildPod({ ...ended, deletesAtMs: WALL_MS - 1_000 }) },
+      verdict: free('pod-terminating'),
     },
     {
       name: 'past it on a Ready node, a container still running: suspect',
@@ -171,9 +181,9 @@ describe('a pod that is Terminating', () => {
       verdict: free('pod-terminating'),
     },
     {
-      name: 'with grace 0: past it at once, and judged by its containers',
+      name: 'with grace 0: past it at once, and given the same minute',
       evidence: { pod: buildPod({ deletesAtMs: WALL_MS, graceSeconds: 0 }) },
-      verdict: suspect('pod-terminating'),
+      verdict: keep('within-grace', 60_000),
     },
     {
       name: 'and Pending: never',
@@ -184,7 +194,7 @@ describe('a pod that is Terminating', () => {
 });
 
 describe('a pod that finished', () => {
-  const done = { isAnyRunning: false, haveAllEnded: true, finishedAtMs: WALL_MS - 31_000 };
+  const done = { isAnyRunning: false, haveAllEnded: true, finishedAtMs: WALL_MS - 90_000 };
   test.each<Case>([
     {
       name: 'Succeeded, its grace over: free',
@@ -217,8 +227,8 @@ describe('a pod that finished', () => {
     {
       name: 'with an additional delay: kept that much longer',
       evidence: { pod: buildPod({ ...done, phase: 'Succeeded' }) },
-      settings: { additionalDelayMs: 5_000 },
-      verdict: keep('within-grace', 4_000),
+      settings: { additionalDelayMs: 65_000 },
+      verdict: keep('within-grace', 5_000),
     },
     {
       name: 'on a node that is not Ready: suspect',
@@ -272,6 +282,12 @@ describe('a pod that lives', () => {
   const again: Verdict = { do: 'allocate-again', cause: 'edited-by-hand', pod };
   test.each<Case>([
     { name: 'another uid in its record', record: buildPodRecord({ uid: 'edited' }), evidence: {}, verdict: again },
+    {
+      name: 'another name in its record',
+      record: buildPodRecord({ name: 'edited' }),
+      evidence: { pod: null },
+      verdict: again,
+    },
     { name: 'another node in its record', record: buildPodRecord({ node: 'edited' }), evidence: {}, verdict: again },
     { name: 'a Suspect record', record: buildPodRecord({}, { state: 'Suspect' }), evidence: {}, verdict: again },
     { name: 'a Retained record', record: buildPodRecord({}, { state: 'Retained' }), evidence: {}, verdict: again },

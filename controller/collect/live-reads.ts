@@ -45,7 +45,7 @@ export class LiveReads {
     const key = `${namespace}/${name}`;
     if (this.#isListedAsGone(key, seenMs)) return null;
     this.#readsSinceListing += 1;
-    if (this.#readsSinceListing > LIST_AFTER) {
+    if (this.#readsSinceListing > LIST_AFTER && this.#mayListAgain()) {
       await this.#fresh.read('all pods', seenMs, () => this.#listPods());
       if (this.#isListedAsGone(key, seenMs)) return null;
     }
@@ -107,6 +107,11 @@ export class LiveReads {
     if (!listed.ok) throw unread('all pods', listed);
     this.#listing = { startedMs, names: new Set(listed.object.items.map(({ metadata }) => keyOf(metadata))) };
     this.#readsSinceListing = 0;
+  }
+
+  /** Pods that are there are in every list, and need a read of their own after it. */
+  #mayListAgain(): boolean {
+    return this.#listing === null || this.#nowMs() - this.#listing.startedMs > LISTING_FOR_MS / 4;
   }
 
   #isListedAsGone(key: string, seenMs: number): boolean {

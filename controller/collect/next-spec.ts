@@ -1,4 +1,5 @@
 import type { Holder, RecordSpec } from '#pkg/crd/ip-record.ts';
+import { omitAbsent } from '#pkg/crd/omit-absent.ts';
 import type { PodFacts } from '../cluster-view/pod-facts.ts';
 import { machineOf } from '../cluster-view/pod-table.ts';
 
@@ -17,18 +18,14 @@ export function toCooling(spec: RecordSpec, until: Date): RecordSpec {
   return { ...spec, state: 'Cooling', until: until.toISOString(), holder };
 }
 
-/** The record as the pod that has the address needs it. Of its sandbox nothing is known, unless the record knew it. */
+/** The record as the pod that has the address needs it. Of its sandbox nothing is known, unless the record is of this very pod. */
 export function toAllocated({ until: _, ...spec }: RecordSpec, pod: PodFacts): RecordSpec {
-  const { holder } = spec;
-  const isSamePod = holder.uid === pod.uid;
-  const { containerID: _containerID, netns: _netns, bootID: _bootID, ...rest } = holder;
-  const kept = isSamePod ? holder : isOfPod(holder, pod) ? rest : null;
-  const attach = holder.attach + 1;
-  if (kept !== null) {
-    return { ...spec, state: 'Allocated', holder: { ...kept, uid: pod.uid, node: pod.node, attach } };
-  }
-  const nic = holder.interface === '' ? {} : { interface: holder.interface };
-  return { ...spec, state: 'Allocated', holder: { ...holderFrom(pod), ...nic, attach } };
+  const { containerID, netns, bootID, ...holder } = spec.holder;
+  const sandbox = holder.uid === pod.uid ? omitAbsent({ containerID, netns, bootID, network: holder.network }) : {};
+  const nic = holder.interface === '' ? 'eth0' : holder.interface;
+  const who = isNamedAfter(holder, pod) ? holder : { ...holderFrom(pod), interface: nic };
+  const { uid, node } = pod;
+  return { ...spec, state: 'Allocated', holder: { ...who, ...sandbox, uid, node, attach: holder.attach + 1 } };
 }
 
 /** `status.podIPs` are those of the first interface, which every runtime calls eth0. */
@@ -45,7 +42,11 @@ function ownerOf({ apiVersion, kind, name }: NonNullable<PodFacts['controller']>
   return { apiVersion, kind, name };
 }
 
-function isOfPod({ kind, namespace, name }: Holder, pod: PodFacts): boolean {
+/** Whether the record says this pod's name, or that of the machine it runs. */
+export function isNamedAfter(
+  { kind, namespace, name }: Pick<Holder, 'kind' | 'namespace' | 'name'>,
+  pod: PodFacts,
+): boolean {
   if (namespace !== pod.namespace) return false;
   return kind === 'VirtualMachineInstance' ? name === machineOf(pod) : kind === 'Pod' && name === pod.name;
 }

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import type { KubeObject } from './kube-object.ts';
 import { startScripted, THINGS } from './scripted-client.ts';
 import { type Script, statusBody } from './scripted-server.ts';
 
@@ -27,6 +28,23 @@ test('pages are put together, and no resourceVersion is asked for', async () => 
     { labelSelector: 'x in (a,b)', limit: '2', continue: '2' },
     { labelSelector: 'x in (a,b)', limit: '2', continue: '4' },
   ]);
+});
+
+test('what is trimmed of each object is gone before the next page is asked for', async () => {
+  const asked: number[] = [];
+  await using made = await startScripted((request) => {
+    asked.push(trimmed.length);
+    inPages(request);
+  });
+  const trimmed: string[] = [];
+  const trim = ({ metadata }: KubeObject) => {
+    trimmed.push(metadata.name);
+    return { metadata, kept: metadata.name };
+  };
+  const listed = await made.client.list(THINGS, {}, { pageSize: 2, trim });
+  const kept = NAMES.map((name) => ({ ...thing(name), kept: name }));
+  expect(listed).toMatchObject({ ok: true, object: { items: kept } });
+  expect(asked).toEqual([0, 2, 4]);
 });
 
 test('a snapshot that expires in the middle starts the list anew: nothing twice, nothing missing', async () => {

@@ -64,6 +64,22 @@ test('a list, then what happens', async () => {
   expect(made.troubles).toEqual([]);
 });
 
+test('a list is trimmed, the watch tells of whole objects', async () => {
+  const seen: unknown[] = [];
+  await using made = await start(
+    (request) => {
+      if (!isWatch(request)) return request.answer(200, listOf(5, { ...thing('a', 3), spec: { big: 1 } }));
+      beginWatch(request, event('ADDED', { ...thing('b', 6), spec: { big: 2 } }));
+    },
+    {
+      trim: ({ metadata }) => ({ metadata }),
+      onEvent: (it) => void (it.type === 'Added' && seen.push(it.object['spec'])),
+    },
+  );
+  await vi.waitFor(() => expect(seen).toEqual([undefined, { big: 2 }]));
+  expect(made.troubles).toEqual([]);
+});
+
 test('selectors and the metadata form go with the list and the watch', async () => {
   const query = { namespace: 'n', labelSelector: 'x=y', fieldSelector: 'spec.nodeName=n1' };
   await using made = await start(

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { amendProblem } from '#pkg/ledger/transitions.ts';
+import { buildPod, buildPodRecord, STATEFUL_SET } from '#test/support/build-evidence.ts';
+import { buildPool } from '#test/support/build-pool.ts';
+import { draftMissing } from './missing-records.ts';
+import { toAllocated, toCooling, toRetained, toSuspect } from './next-spec.ts';
+
+const { spec } = buildPodRecord();
+
+test.each([
+  { name: 'retained', next: toRetained(spec, false) },
+  { name: 'retained for sure', next: toRetained(spec, true) },
+  { name: 'suspected', next: toSuspect(spec) },
+  { name: 'cooling', next: toCooling(spec, new Date(0)) },
+])('an Allocated record may be $name', ({ next }) => {
+  expect(amendProblem(spec, next)).toBeNull();
+});
+
+test('only a proof takes the traces of the sandbox away', () => {
+  expect(toRetained(spec, false).holder).toEqual(spec.holder);
+  const { uid: _uid, containerID: _containerID, netns: _netns, ...rest } = spec.holder;
+  expect(toRetained(spec, true).holder).toEqual(rest);
+});
+
+test('a repair for the same pod keeps what is known of its sandbox', () => {
+  const edited = { ...spec, state: 'Suspect' as const, holder: { ...spec.holder, node: 'nowhere' } };
+  expect(toAllocated(edited, buildPod())).toEqual({ ...spec, holder: { ...spec.holder, attach: 2 } });
+});
+
+test('a repair for the next pod of the same name does not', () => {
+  const { containerID: _containerID, netns: _netns, ...holder } = spec.holder;
+  const next = toAllocated(spec, buildPod({ uid: 'pod-2', node: 'worker-2' }));
+  expect(next.holder).toEqual({ ...holder, uid: 'pod-2', node: 'worker-2', attach: 2 });
+});
+
+test('a repair for another pod names that pod alone', () => {
+  const next = toAllocated(
+    {
+      ...spec,
+      state: 'Cooling',
+      until: '2026-11-16T12:00:00Z',
+      holder: { ...spec.holder, name: 'nobody', uid: 'nobody' },
+    },
+    buildPod({ controller: STATEFUL_SET }),
+  );
+  expect(next).not.toHaveProperty('until');
+  expect(next.holder).toEqual({
+    kind: 'Pod',
+    namespace: 'prod',
+    name: 'web-0',
+    uid: 'pod-1',
+    interface: 'eth0',
+    node: 'worker-1',
+    attach: 2,
+    owner: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' },
+  });
+});
+
+test('a name that was edited alone is put right, and the sandbox stays known', () => {
+  const edited = { ...spec, holder: { ...spec.holder, name: 'edited' } };
+  expect(toAllocated(edited, buildPod())).toEqual({ ...spec, holder: { ...spec.holder, attach: 2 } });
+});
+
+test('the launcher of a machine holds in the machine’s name', () => {
+  const controller = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: 'u' };
+  const { holder } = toAllocated(spec, buildPod({ name: 'virt-launcher-vm', uid: 'l', controller }));
+  expect(holder).toMatchObject({ kind: 'VirtualMachineInstance', name: 'vm', uid: 'l' });
+});
+
+const missing = { pod: buildPod(), address: '10.0.0.5' };
+test.each([
+  { name: 'one pool has it', pools: [buildPool()], pool: 'pool-a' },
+  { name: 'no pool has it', pools: [buildPool({ subnet: '10.9.0.0/24' })], pool: undefined },
+  { name: 'a pool has its subnet only', pools: [buildPool({ ips: ['10.0.0.9'] })], pool: undefined },
+  { name: 'two domains have it', pools: [buildPool(), buildPool({ name: 'b', domain: 'blue' })], pool: undefined },
+])('a record that is missing, $name', ({ pools, pool }) => {
+  expect(draftMissing(missing, pools)?.pool.name).toBe(pool);
+});

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { buildPod, buildPodRecord, STATEFUL_SET } from '#test/support/build-evidence.ts';
+import { RecordNotes } from './record-notes.ts';
+
+const RECORD = buildPodRecord();
+const NOTHING = {
+  goneSinceMs: null,
+  finishedSinceMs: null,
+  idleSinceMs: null,
+  ownerAbsentSinceMs: null,
+  ownerUid: null,
+};
+
+test('a living pod leaves nothing to note', () => {
+  expect(new RecordNotes().take(RECORD, [buildPod()], 5)).toEqual(NOTHING);
+});
+
+test('a pod is gone since it was first missed, until it is seen again', () => {
+  const notes = new RecordNotes();
+  expect(notes.take(RECORD, [], 10).goneSinceMs).toBe(10);
+  expect(notes.take(RECORD, [], 20).goneSinceMs).toBe(10);
+  expect(notes.take(RECORD, [buildPod()], 30).goneSinceMs).toBeNull();
+  expect(notes.take(RECORD, [], 40).goneSinceMs).toBe(40);
+});
+
+test('a pod of the same name with another uid is not the one that is missed, and idles once it runs', () => {
+  const notes = new RecordNotes();
+  const other = buildPod({ uid: 'pod-2', phase: 'Pending' });
+  expect(notes.take(RECORD, [other], 10)).toMatchObject({ goneSinceMs: 10, idleSinceMs: null });
+  expect(notes.take(RECORD, [{ ...other, phase: 'Running' }], 20)).toMatchObject({ goneSinceMs: 10, idleSinceMs: 20 });
+  expect(notes.take(RECORD, [{ ...other, phase: 'Running' }], 30).idleSinceMs).toBe(20);
+  expect(notes.take(RECORD, [], 40).idleSinceMs).toBeNull();
+});
+
+test('a pod has finished since it was first seen so', () => {
+  const notes = new RecordNotes();
+  notes.take(RECORD, [buildPod({ phase: 'Failed' })], 10);
+  expect(notes.take(RECORD, [buildPod({ phase: 'Failed' })], 20).finishedSinceMs).toBe(10);
+});
+
+test('the set that had a pod is remembered after the pod is gone', () => {
+  const notes = new RecordNotes();
+  notes.take(RECORD, [buildPod({ controller: STATEFUL_SET })], 10);
+  expect(notes.take(RECORD, [], 20)).toMatchObject({ ownerUid: 'set-1', goneSinceMs: 20 });
+});
+
+test('an owner is absent since it was first read so, without a break', () => {
+  const notes = new RecordNotes();
+  expect(notes.noteOwner(RECORD, true, 10)).toBe(10);
+  expect(notes.noteOwner(RECORD, true, 20)).toBe(10);
+  expect(notes.take(RECORD, [], 25).ownerAbsentSinceMs).toBe(10);
+  expect(notes.noteOwner(RECORD, false, 30)).toBeNull();
+  expect(notes.noteOwner(RECORD, true, 40)).toBe(40);
+});
+
+test.each([
+  { name: 'another record of the same address', next: { ...RECORD, uid: 'another' } },
+  { name: 'another holder', next: buildPodRecord({ uid: 'pod-9' }) },
+])('$name starts anew', ({ next }) => {
+  const notes = new RecordNotes();
+  notes.take(RECORD, [], 10);
+  expect(notes.take(next, [], 20).goneSinceMs).toBe(20);
+});
+
+test('what is forgotten starts anew', () => {
+  const notes = new RecordNotes();
+  notes.take(RECORD, [], 10);
+  notes.forget(RECORD.name);
+  expect(notes.take(RECORD, [], 20).goneSinceMs).toBe(20);
+});
