@@ -15,12 +15,12 @@ afterAll(() => cluster[Symbol.asyncDispose]());
 afterEach(() => cluster.ledger.clear());
 
 /** A pool of its own for each test, and pods that ask for it. */
-async function poolOf(ips: readonly string[] | null, more = {}, metadata = {}) {
+async function poolOf(ips: readonly string[], more = {}, metadata = {}) {
   made += 1;
   const name = `pool-${made}`;
   const subnet = `10.${made}.0`;
   const range = (last: string) => `${subnet}.${last}`;
-  await cluster.createPool(name, { subnet: `${subnet}.0/24`, ips: (ips ?? []).map(range), ...more }, metadata);
+  await cluster.createPool(name, { subnet: `${subnet}.0/24`, ips: ips.map(range), ...more }, metadata);
   const annotations = { [IPPOOL]: JSON.stringify({ ipv4: [name] }) };
   const pod = (podName: string, node = 'worker-1') =>
     cluster.createPod({ name: `${podName}-${made}`, node, annotations });
@@ -75,12 +75,11 @@ describe('a pool that changes between choice and create', () => {
     await agent.add(await pool.pod('warm'));
     await cluster.ledger.clear();
     await cluster.patch(pool.path, { spec: { ips: [pool.address(12)] } });
-    const pods = await Promise.all([1, 2].map((at) => pool.pod(`late-${at}`)));
-    await vi.waitUntil(() => agent.log.join('').includes('pools') || true);
+    const [first, second] = [await pool.pod('late-1'), await pool.pod('late-2')];
     await vi.waitUntil(async () => {
       await cluster.ledger.clear();
-      const [only] = await agent.addressesOf(pods[0] ?? Promise.reject());
-      return only === pool.address(12) && (await agent.tryAdd(pods[1] as never)).status !== 200;
+      const [only] = await agent.addressesOf(first);
+      return only === pool.address(12) && (await agent.tryAdd(second)).status !== 200;
     }, 20_000);
   });
 });
@@ -94,20 +93,15 @@ describe('two agents', () => {
       { agent: one, pod: await pool.pod('a') },
       { agent: two, pod: await pool.pod('b', 'worker-2') },
     ];
-    const wins = [0, 0];
     for (const { agent } of racers) await agent.untilReady();
     for (let round = 0; round < 500; round += 1) {
       const answers = await Promise.all(
         racers.map(({ agent, pod }) => agent.tryAdd(pod, { containerID: `r${round}` })),
       );
-      const winners = racers.filter((_, at) => answers[at]?.status === 200);
-      expect(winners).toHaveLength(1);
-      wins[racers.indexOf(winners[0] as never)] = (wins[racers.indexOf(winners[0] as never)] ?? 0) + 1;
-      const loser = answers.find(({ status }) => status !== 200)?.body;
-      expect(loser).toMatchObject({ reason: 'pools-exhausted' });
+      const lost = answers.filter(({ status }) => status !== 200).map(({ body }) => body);
+      expect(lost).toMatchObject([{ reason: 'pools-exhausted' }]);
       await cluster.ledger.clear(); // the pods live on: a DEL would keep the address for them
     }
-    expect(wins[0] + wins[1]).toBe(500);
   });
 
   test('one waits for an address of a full pool and is woken when the other gives it back', async () => {
@@ -131,7 +125,7 @@ describe('two agents', () => {
 });
 
 test('a hundred pods that wait for a full pool do not delay those of another', async () => {
-  const [full, open] = [await poolOf(['10']), await poolOf(['10-10.9.9.9'.slice(0, 2), '11', '12'])];
+  const [full, open] = [await poolOf(['10']), await poolOf(['10', '11', '12'])];
   await using agent = await startAgentOf(cluster, { config: { exhaustedWaitSeconds: 30 } });
   await agent.untilReady();
   await agent.add(await full.pod('holder'));
