@@ -43,8 +43,8 @@ export class PodCache implements Pods, AsyncDisposable {
   }
 
   async find(pod: PodName): Promise<PodFacts | null> {
-    const cached = this.#table.named(pod.namespace, pod.name)?.facts;
-    if (cached !== undefined && isMeant(cached, pod)) return cached;
+    const cached = this.#table.named(pod.namespace, pod.name);
+    if (cached !== null && isMeant(cached, pod)) return cached.facts;
     return this.read(pod);
   }
 
@@ -113,9 +113,13 @@ export class PodCache implements Pods, AsyncDisposable {
   }
 }
 
-/** Without a UID only a living pod is certainly the one that is meant: a dead one may have been replaced. */
-function isMeant(cached: PodFacts, { uid }: PodName): boolean {
-  return uid === '' ? cached.isAlive : cached.uid === uid;
+/**
+ * Without a UID only a living pod is certainly the one that is meant: a dead one may have been replaced. So may a mirror
+ * pod, by one of the same UID.
+ */
+function isMeant({ facts, objectUid }: SeenPod, { uid }: PodName): boolean {
+  const mayBeReplaced = uid === '' || facts.uid !== objectUid;
+  return (uid === '' || facts.uid === uid) && (facts.isAlive || !mayBeReplaced);
 }
 
 function decode(object: KubeObject): SeenPod {

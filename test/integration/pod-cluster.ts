@@ -9,7 +9,14 @@ import type { AgentEnv } from '#agent/agent-env.ts';
 import { NO_METRICS } from '#agent/agent-metrics.ts';
 import { startClusterAgent } from '#agent/cluster/cluster-agent.ts';
 import type { ReachStep } from '#agent/steps.ts';
-import { type AddArgs, type AddResponse, CLIENT_HEADER, type DelArgs, PATHS } from '#pkg/agentapi/wire.ts';
+import {
+  type AddArgs,
+  type AddResponse,
+  CLIENT_HEADER,
+  type DelArgs,
+  type ErrorBody,
+  PATHS,
+} from '#pkg/agentapi/wire.ts';
 import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
 import { decodeClusterConfig } from '#pkg/config/decode-cluster-config.ts';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
@@ -24,6 +31,8 @@ export interface PodWish {
   readonly node?: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly labels?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
+  readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
   readonly owner?: { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string };
 }
 
@@ -33,14 +42,15 @@ export interface Pod {
   readonly uid: string;
 }
 
-/** An API server with everything of deploy/, adopted, and hands that play kubelet and the users. */
+interface PoolMetadata {
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** An API server with everything of deploy/, adopted unless told, and hands that play kubelet and the users. */
 export interface PodCluster extends AsyncDisposable {
   readonly ledger: LedgerCluster;
-  createPool(
-    name: string,
-    spec: Readonly<Record<string, unknown>>,
-    annotations?: Readonly<Record<string, string>>,
-  ): Promise<void>;
+  createPool(name: string, spec: Readonly<Record<string, unknown>>, metadata?: PoolMetadata): Promise<void>;
   createPod(wish: PodWish): Promise<Pod>;
   /** As kubelet and the API server do in the end: gone at once. */
   deletePod(pod: Pod): Promise<void>;
@@ -48,9 +58,11 @@ export interface PodCluster extends AsyncDisposable {
   patch(path: string, body: unknown): Promise<void>;
   remove(path: string): Promise<void>;
   records(): Promise<IpRecord[]>;
+  /** Writes the marker that agents wait for. */
+  adopt(): Promise<void>;
 }
 
-export async function startPodCluster(): Promise<PodCluster> {
+export async function startPodCluster({ isAdopted = true } = {}): Promise<PodCluster> {
   await using stack = new AsyncDisposableStack();
   const ledger = stack.use(await startLedgerCluster());
   const { server } = ledger;
@@ -67,23 +79,37 @@ export async function startPodCluster(): Promise<PodCluster> {
   const post = async <T>(path: string, body: unknown) => (await call('POST', path, body)) as T;
   const reader = openKubernetesLedger(ledger.controller());
   stack.defer(() => reader.close());
-  await post('/api/v1/namespaces/ipledger/configmaps', { metadata: { name: 'ipledger-adopted' } });
+  const adopt = () => post('/api/v1/namespaces/ipledger/configmaps', { metadata: { name: 'ipledger-adopted' } });
+  if (isAdopted) await adopt();
   const everything = stack.move();
   return {
     ledger,
     post,
     patch: async (path, body) => void (await call('PATCH', path, body)),
     remove: async (path) => void (await call('DELETE', path)),
-    createPool: async (name, spec, annotations = {}) => {
+    adopt: async () => void (await adopt()),
+    createPool: async (name, spec, metadata = {}) => {
       const path = '/apis/spiderpool.spidernet.io/v2beta1/spiderippools';
       const kind = { apiVersion: 'spiderpool.spidernet.io/v2beta1', kind: 'SpiderIPPool' };
-      await post(path, { ...kind, metadata: { name, annotations }, spec });
+      await post(path, { ...kind, metadata: { name, ...metadata }, spec });
     },
-    createPod: async ({ name, namespace = 'default', node = 'worker-1', owner, ...metadata }) => {
+    createPod: async ({
+      name,
+      namespace = 'default',
+      node = 'worker-1',
+      owner,
+      restartPolicy = 'Always',
+      ...metadata
+    }) => {
       const owners = owner === undefined ? {} : { ownerReferences: [{ ...owner, controller: true }] };
       const pod = await post<{ metadata: { uid: string } }>(`/api/v1/namespaces/${namespace}/pods`, {
         metadata: { name, ...metadata, ...owners },
-        spec: { nodeName: node, containers: [{ name: 'main', image: 'main' }], terminationGracePeriodSeconds: 0 },
+        spec: {
+          nodeName: node,
+          restartPolicy,
+          containers: [{ name: 'main', image: 'main' }],
+          terminationGracePeriodSeconds: 0,
+        },
       });
       return { namespace, name, uid: pod.metadata.uid };
     },
@@ -120,6 +146,10 @@ export interface AgentAtWork extends AsyncDisposable {
   add(pod: Pod, more?: Partial<AddArgs>): Promise<AddResponse>;
   /** Whatever comes back. */
   tryAdd(pod: Pod, more?: Partial<AddArgs>): Promise<Answer<unknown>>;
+  /** Why an ADD is refused; throws if it is not. */
+  refusal(pod: Pod, more?: Partial<AddArgs>): Promise<ErrorBody>;
+  /** The addresses of `ifName`, eth0 unless told, without their prefix lengths. */
+  addressesOf(pod: Pod, more?: Partial<AddArgs>): Promise<string[]>;
   del(pod: Pod, more?: Partial<DelArgs>): Promise<void>;
   call<T>(method: string, path: string, body?: unknown): Promise<Answer<T>>;
   untilReady(): Promise<void>;
@@ -164,6 +194,16 @@ export async function startAgentOf(cluster: PodCluster, wish: AgentWish = {}): P
     call,
     tryAdd,
     add: async (pod, more) => expectOk(await tryAdd(pod, more)) as AddResponse,
+    refusal: async (pod, more) => {
+      const { status, body } = await tryAdd(pod, more);
+      if (status === 200) throw new Error(`the ADD of ${pod.name} was not refused: ${JSON.stringify(body)}`);
+      return body as ErrorBody;
+    },
+    addressesOf: async (pod, more) => {
+      const { ips } = expectOk(await tryAdd(pod, more)) as AddResponse;
+      const own = ips.filter(({ nic }) => nic === (more?.ifName ?? 'eth0'));
+      return own.map(({ address }) => address.split('/')[0] ?? '');
+    },
     del: async (pod, more) => void expectOk(await call('DELETE', PATHS.ip, delArgsOf(pod, more))),
     untilReady: () => vi.waitUntil(() => agent.readiness.isReady, 60_000).then(() => {}),
     stop,

@@ -14,9 +14,11 @@ export async function startReady(
   args: string[],
   socket: string,
   log: string[],
+  more: Readonly<Record<string, string>> = {},
 ): Promise<ChildProcess> {
+  const env = { ...launchEnvironment(), ...more };
   // The kernel ends it when this process dies, however it dies.
-  const child = spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args], { env: launchEnvironment() });
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args], { env });
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => log.push(chunk.toString()));
   const deadline = performance.now() + READY_TIMEOUT_MS;
   while (performance.now() < deadline && !hasEnded(child)) {

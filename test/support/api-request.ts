@@ -34,7 +34,7 @@ export async function callApi(server: ApiAccess, call: ApiCall): Promise<ApiAnsw
     agent: call.agent ?? false,
     signal: AbortSignal.timeout(call.timeoutMs ?? 60_000),
     headers: {
-      'content-type': call.type ?? 'application/json',
+      'content-type': call.type ?? (call.method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'),
       // Node sends the body of a DELETE without a length otherwise, and the API server then ignores it.
       ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
       ...(call.token === undefined ? {} : { authorization: `Bearer ${call.token}` }),

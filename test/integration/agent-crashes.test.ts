@@ -1,0 +1,100 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Step } from '#agent/steps.ts';
+import { addressesIn, callPlugin, inParallel } from '#test/support/plugin-call.ts';
+import { startTcpProxy } from '#test/support/tcp-proxy.ts';
+import { startClusterAgentProcess } from './cluster-agent-process.ts';
+import { type Pod, type PodCluster, startAgentOf, startPodCluster } from './pod-cluster.ts';
+
+let cluster: PodCluster;
+
+beforeAll(async () => {
+  cluster = await startPodCluster();
+  await cluster.createPool('pool-a', { subnet: '10.0.0.0/24', ips: ['10.0.0.10-10.0.0.250'], default: true });
+});
+afterAll(() => cluster[Symbol.asyncDispose]());
+afterEach(() => cluster.ledger.clear());
+
+const containerOf = ({ uid }: Pod, life = '') => `${life}${uid.replaceAll('-', '')}`;
+const cniArgs = ({ namespace, name, uid }: Pod) => ({
+  CNI_ARGS: `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name};K8S_POD_UID=${uid}`,
+});
+
+describe('an agent that dies in an ADD', () => {
+  test.each<{ step: Step; records: number }>([
+    { step: 'add-received', records: 0 },
+    { step: 'address-chosen', records: 0 },
+    { step: 'record-created', records: 1 },
+    { step: 'spool-consumed', records: 1 },
+    { step: 'answer-ready', records: 1 },
+  ])('at $step: the next sandbox gets the same address, and its DEL leaves nothing', async ({ step, records }) => {
+    const pod = await cluster.createPod({ name: `dies-at-${step}` });
+    let isArmed = true;
+    await using dying = await startAgentOf(cluster, {
+      reach: (reached) => {
+        if (!isArmed || reached !== step) return;
+        isArmed = false;
+        throw new Error('as if the power had gone');
+      },
+    });
+    expect((await dying.tryAdd(pod, { containerID: 'c1' })).status).toBe(500);
+    await dying.stop();
+    const left = await cluster.records();
+    expect(left).toHaveLength(records);
+    await using agent = await startAgentOf(cluster, { directory: dying.directory });
+    const addresses = await agent.addressesOf(pod, { containerID: 'c2' });
+    const after = await cluster.records();
+    expect(after.map(({ spec }) => [spec.address, spec.holder.containerID])).toEqual([[addresses[0], 'c2']]);
+    if (records === 1) expect(after[0]?.uid).toBe(left[0]?.uid);
+    await cluster.deletePod(pod);
+    await vi.waitUntil(async () => {
+      await agent.del(pod, { containerID: 'c2' });
+      return (await cluster.records()).length === 0;
+    }, 20_000);
+  });
+});
+
+describe('the built agent', () => {
+  test('killed between the create and its answer: the retry of the plugin gets the same address', async () => {
+    await using proxy = await startTcpProxy(cluster.ledger.port);
+    await using agent = await startClusterAgentProcess(cluster, proxy.port);
+    const [warm, pod] = [await cluster.createPod({ name: 'warm' }), await cluster.createPod({ name: 'killed' })];
+    expect(addressesIn(await callPlugin(agent, 'ADD', containerOf(warm), { env: cniArgs(warm) }))).toHaveLength(1);
+    proxy.hold('answers');
+    const dying = callPlugin(agent, 'ADD', containerOf(pod), { env: cniArgs(pod) });
+    const created = await vi.waitUntil(
+      async () => (await cluster.records()).find(({ spec }) => spec.holder.uid === pod.uid),
+      { timeout: 30_000, interval: 50 },
+    );
+    await agent.kill();
+    expect((await dying).document?.code).toBe(11);
+    proxy.cut();
+    proxy.release();
+    await agent.start();
+    const again = await callPlugin(agent, 'ADD', containerOf(pod, 'b'), { env: cniArgs(pod) });
+    expect(addressesIn(again)).toEqual([`${created.spec.address}/24`]);
+    expect((await cluster.records()).filter(({ spec }) => spec.holder.uid === pod.uid)).toMatchObject([
+      { uid: created.uid, spec: { holder: { containerID: containerOf(pod, 'b') } } },
+    ]);
+  });
+
+  test('restarted twice during a burst: no ADD of the plugin fails, and no address is given twice', async () => {
+    await using agent = await startClusterAgentProcess(cluster, cluster.ledger.port);
+    const pods = await Promise.all(Array.from({ length: 40 }, (_, at) => cluster.createPod({ name: `burst-${at}` })));
+    const given: string[] = [];
+    const failed: unknown[] = [];
+    const burst = inParallel(pods, 4, async (pod) => {
+      const answer = await callPlugin(agent, 'ADD', containerOf(pod), { env: cniArgs(pod) });
+      if (answer.code === 0) given.push(...addressesIn(answer));
+      else failed.push(answer.document);
+    });
+    for (const enough of [8, 20]) {
+      await vi.waitUntil(() => given.length + failed.length >= enough, { timeout: 120_000, interval: 20 });
+      expect(await agent.stop()).toBe(0);
+      await agent.start();
+    }
+    await burst;
+    expect(failed).toEqual([]);
+    expect(new Set(given).size).toBe(40);
+    expect((await cluster.records()).map(({ spec }) => `${spec.address}/24`).sort()).toEqual(given.toSorted());
+  });
+});

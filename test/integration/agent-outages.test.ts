@@ -1,0 +1,190 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { ErrorBody } from '#pkg/agentapi/wire.ts';
+import { REASONS } from '#pkg/errors/reasons.ts';
+import { startTcpProxy } from '#test/support/tcp-proxy.ts';
+import { pauseForSure } from './ledger-pause.ts';
+import { type AgentAtWork, type Answer, type Pod, type PodCluster, startAgentOf, startPodCluster } from './pod-cluster.ts';
+
+let cluster: PodCluster;
+
+beforeAll(async () => {
+  cluster = await startPodCluster();
+  await cluster.createPool('pool-a', { subnet: '10.0.0.0/24', ips: ['10.0.0.10-10.0.0.250'], default: true });
+});
+afterAll(() => cluster[Symbol.asyncDispose]());
+afterEach(() => cluster.ledger.clear());
+
+const podsNamed = (name: string, count: number) =>
+  Promise.all(Array.from({ length: count }, (_, at) => cluster.createPod({ name: `${name}-${at}` })));
+const journalOf = async ({ directory }: AgentAtWork, kind = '') =>
+  (await readdir(join(directory, 'data', 'journal'))).filter((file) => file.startsWith(kind));
+
+/** Whatever an ADD ended with during an outage: an answer, or an error that the runtime reads as "try again later". */
+function expectAnswerOrLater({ status, body }: Answer<unknown>): void {
+  if (status === 200) return;
+  const { reason } = body as ErrorBody;
+  expect(REASONS[reason as keyof typeof REASONS], JSON.stringify(body)).toMatchObject({ cni: 11, retry: true });
+}
+
+async function expectOneRecordEach(pods: readonly Pod[]): Promise<void> {
+  const records = await cluster.records();
+  expect(records.map(({ spec }) => spec.holder.uid).sort()).toEqual(pods.map(({ uid }) => uid).sort());
+}
+
+describe('the API server goes away during a burst', () => {
+  test('ADDs wait or fail with 11, DELs succeed; afterwards no leak, no duplicate, nothing is owed', async () => {
+    await using proxy = await startTcpProxy(cluster.ledger.port);
+    await using agent = await startAgentOf(cluster, { port: proxy.port });
+    await agent.untilReady();
+    const [leaving, coming] = [await podsNamed('leaving', 10), await podsNamed('coming', 20)];
+    for (const pod of leaving) await agent.add(pod);
+    for (const pod of leaving) await cluster.deletePod(pod);
+    await vi.waitUntil(async () => {
+      const answers = await Promise.all(leaving.map((pod) => agent.tryAdd(pod)));
+      return answers.every(({ status }) => status !== 200);
+    }, 20_000);
+    const adding = coming.map((pod) => agent.tryAdd(pod, { timeoutMs: 12_000 }));
+    proxy.refuse();
+    proxy.cut();
+    const deleting = leaving.map((pod) => agent.del(pod));
+    await Promise.all(deleting);
+    for (const answer of await Promise.all(adding)) expectAnswerOrLater(answer);
+    expect((await agent.call('GET', '/v1/ipam/status')).status).toBe(200); // an outage takes no node down
+    await proxy.accept();
+    await vi.waitUntil(async () => (await journalOf(agent, 'release')).length === 0, 30_000);
+    const addresses = await Promise.all(coming.map((pod) => agent.addressesOf(pod, { containerID: 'again' })));
+    expect(new Set(addresses.flat()).size).toBe(20);
+    await vi.waitUntil(async () => (await cluster.records()).length === 20, 30_000);
+    await expectOneRecordEach(coming);
+    for (const pod of coming) await cluster.deletePod(pod);
+    await vi.waitUntil(async () => {
+      for (const pod of coming) await agent.del(pod, { containerID: 'again' });
+      return (await cluster.records()).length === 0;
+    }, 30_000);
+  });
+
+  test('a server that is killed and comes back: the ADDs that waited are answered', async () => {
+    // A server that has just come up refuses what it will allow in a second: a balancer sends nobody there before it is ready.
+    await using balancer = await startTcpProxy(cluster.ledger.port);
+    await using agent = await startAgentOf(cluster, { port: balancer.port });
+    await agent.untilReady();
+    const pods = await podsNamed('patient', 10);
+    await agent.add(pods[0] as Pod);
+    await vi.waitUntil(async () => (await agent.call('GET', '/v1/ipam/healthy')).status === 200);
+    await wait(500); // the watch has shown the pods
+    balancer.refuse();
+    await cluster.ledger.server.kill();
+    const adding = pods.map((pod) => agent.tryAdd(pod, { timeoutMs: 60_000 }));
+    await cluster.ledger.server.restart();
+    await balancer.accept();
+    for (const answer of await Promise.all(adding)) expectAnswerOrLater(answer);
+    for (const pod of pods) await agent.add(pod);
+    await expectOneRecordEach(pods);
+  });
+});
+
+describe('a create that lands after its caller was told that it failed', () => {
+  test('never leaves two records for one interface, and the other address is kept', async () => {
+    await using second = await cluster.ledger.server.secondServer();
+    await using proxy = await startTcpProxy(Number(new URL(second.url).port));
+    await using agent = await startAgentOf(cluster, { port: proxy.port });
+    await agent.untilReady();
+    const [warm, pod] = await podsNamed('late', 2);
+    await agent.add(warm as Pod);
+    await vi.waitUntil(async () => (await agent.call('GET', '/v1/ipam/healthy')).status === 200);
+    await wait(500);
+    await pauseForSure(second);
+    const failing = agent.tryAdd(pod as Pod, { timeoutMs: 4_000, containerID: 'c1' });
+    await wait(300);
+    proxy.hold('requests'); // the server never learns that the try was given up
+    const failed = await failing;
+    expect(failed).toMatchObject({ status: 500, body: { reason: 'agent-unavailable' } });
+    expect(await journalOf(agent, 'abandoned')).toHaveLength(1);
+    second.resume();
+    const landed = await vi.waitUntil(
+      async () => (await cluster.records()).find(({ spec }) => spec.holder.uid === pod?.uid),
+      20_000,
+    );
+    expect(landed.spec.holder.containerID).toBe('c1');
+    proxy.release();
+    proxy.cut();
+    const [address] = await agent.addressesOf(pod as Pod, { containerID: 'c2' });
+    await vi.waitUntil(async () => (await cluster.records()).length === 2, 30_000);
+    const own = (await cluster.records()).filter(({ spec }) => spec.holder.uid === pod?.uid);
+    expect(own.map(({ spec }) => [spec.address, spec.holder.containerID])).toEqual([[address, 'c2']]);
+    await wait(3_000); // another round of the journal
+    expect(await cluster.records()).toHaveLength(2);
+  });
+
+  test('and lands only after the retry has its answer: it is given back', async () => {
+    await using second = await cluster.ledger.server.secondServer();
+    await using stuck = await startTcpProxy(Number(new URL(second.url).port));
+    await using agent = await startAgentOf(cluster, { port: stuck.port });
+    await agent.untilReady();
+    const [warm, pod] = await podsNamed('later', 2);
+    await agent.add(warm as Pod);
+    await wait(500);
+    await pauseForSure(second);
+    const failing = agent.tryAdd(pod as Pod, { timeoutMs: 4_000, containerID: 'c1' });
+    expect((await failing).status).toBe(500);
+    const directory = agent.directory;
+    await agent.stop();
+    // The agent is started again, and finds another server.
+    await using next = await startAgentOf(cluster, { directory });
+    const [address] = await next.addressesOf(pod as Pod, { containerID: 'c2' });
+    second.resume();
+    await wait(3_000);
+    await vi.waitUntil(async () => (await cluster.records()).length === 2, 30_000);
+    const own = (await cluster.records()).filter(({ spec }) => spec.holder.uid === pod?.uid);
+    expect(own.map(({ spec }) => spec.address)).toEqual([address]);
+  });
+});
+
+describe('a DEL while the API server is away', () => {
+  test('succeeds, survives a restart of the agent, and is done later', async () => {
+    await using proxy = await startTcpProxy(cluster.ledger.port);
+    await using agent = await startAgentOf(cluster, { port: proxy.port });
+    await agent.untilReady();
+    const [pod] = await podsNamed('owed', 1);
+    await agent.add(pod as Pod);
+    await cluster.deletePod(pod as Pod);
+    await vi.waitUntil(async () => (await agent.tryAdd(pod as Pod)).status !== 200, 20_000);
+    proxy.refuse();
+    proxy.cut();
+    await agent.del(pod as Pod);
+    expect(await journalOf(agent, 'release')).toHaveLength(1);
+    await agent.stop();
+    expect(await cluster.records()).toHaveLength(1);
+    await using next = await startAgentOf(cluster, { directory: agent.directory });
+    await next.untilReady();
+    expect(await cluster.records()).toEqual([]);
+    expect(await journalOf(next)).toEqual([]);
+  });
+
+  test('that is followed by an ADD of the same sandbox does not hit what the ADD was answered with', async () => {
+    await using proxy = await startTcpProxy(cluster.ledger.port);
+    await using agent = await startAgentOf(cluster, { port: proxy.port });
+    await agent.untilReady();
+    const static0 = await cluster.createPod({ name: 'again', annotations: { 'kubernetes.io/config.mirror': 'm-1' } });
+    const pod = { ...static0, uid: 'm-1' };
+    const first = await agent.addressesOf(pod);
+    await cluster.deletePod(pod); // the mirror, for a moment
+    await vi.waitUntil(async () => (await agent.tryAdd(pod)).status !== 200, 20_000);
+    proxy.refuse();
+    proxy.cut();
+    await agent.del(pod);
+    expect(await journalOf(agent, 'release')).toHaveLength(1);
+    await cluster.createPod({ name: 'again', annotations: { 'kubernetes.io/config.mirror': 'm-1' } });
+    const adding = agent.tryAdd(pod, { timeoutMs: 30_000 });
+    await proxy.accept();
+    await adding;
+    const second = await agent.addressesOf(pod);
+    await vi.waitUntil(async () => (await journalOf(agent, 'release')).length === 0, 20_000);
+    await wait(2_500);
+    expect((await cluster.records()).map(({ spec }) => spec.address)).toEqual(second);
+    expect(first).toHaveLength(1);
+  });
+});

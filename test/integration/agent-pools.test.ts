@@ -1,0 +1,210 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
+import { type PodCluster, startAgentOf, startPodCluster } from './pod-cluster.ts';
+
+const POOLS = '/apis/spiderpool.spidernet.io/v2beta1/spiderippools';
+const IPPOOL = 'ipam.spidernet.io/ippool';
+
+let cluster: PodCluster;
+let made = 0;
+
+beforeAll(async () => {
+  cluster = await startPodCluster();
+});
+afterAll(() => cluster[Symbol.asyncDispose]());
+afterEach(() => cluster.ledger.clear());
+
+/** A pool of its own for each test, and pods that ask for it. */
+async function poolOf(ips: readonly string[], more = {}, metadata = {}) {
+  made += 1;
+  const name = `pool-${made}`;
+  const subnet = `10.${made}.0`;
+  const range = (last: string) => `${subnet}.${last}`;
+  await cluster.createPool(name, { subnet: `${subnet}.0/24`, ips: ips.map(range), ...more }, metadata);
+  const annotations = { [IPPOOL]: JSON.stringify({ ipv4: [name] }) };
+  const pod = (podName: string, node = 'worker-1') =>
+    cluster.createPod({ name: `${podName}-${made}`, node, annotations });
+  return { name, path: `${POOLS}/${name}`, pod, address: (last: number) => `${subnet}.${last}` };
+}
+
+describe('a pool that changes between choice and create', () => {
+  test.each([
+    { name: 'deleted', change: (path: string) => cluster.remove(path), then: 'unknown-pool' },
+    {
+      name: 'disabled',
+      change: (path: string) => cluster.patch(path, { spec: { disable: true } }),
+      then: 'no-eligible-pool',
+    },
+    { name: 'emptied', change: (path: string) => cluster.patch(path, { spec: { ips: [] } }), then: 'no-eligible-pool' },
+  ])(
+    '$name: the ADD under way is answered or refused, the next one is refused, and the DEL leaves nothing',
+    async ({ change, then }) => {
+      const pool = await poolOf(['10', '11', '12']);
+      const pending: Promise<void>[] = [];
+      let isArmed = false;
+      await using agent = await startAgentOf(cluster, {
+        reach: (step) => {
+          if (!isArmed || step !== 'address-chosen') return;
+          isArmed = false;
+          pending.push(change(pool.path));
+        },
+      });
+      await agent.untilReady();
+      isArmed = true;
+      const first = await pool.pod('first');
+      const answer = await agent.tryAdd(first);
+      expect(pending).toHaveLength(1);
+      await Promise.all(pending);
+      expect(answer.status).toBe(200); // it chose while the pool allowed it
+      const second = await pool.pod('second');
+      await vi.waitUntil(async () => {
+        const { body } = await agent.tryAdd(second);
+        return (body as { reason?: string }).reason === then;
+      }, 20_000);
+      for (const pod of [first, second]) await cluster.deletePod(pod);
+      await vi.waitUntil(async () => {
+        for (const pod of [first, second]) await agent.del(pod);
+        return (await cluster.records()).length === 0;
+      }, 20_000);
+    },
+  );
+
+  test('a shrunk pool is not asked for what it lost', async () => {
+    const pool = await poolOf(['10', '11', '12']);
+    await using agent = await startAgentOf(cluster);
+    await agent.add(await pool.pod('warm'));
+    await cluster.ledger.clear();
+    await cluster.patch(pool.path, { spec: { ips: [pool.address(12)] } });
+    const [first, second] = [await pool.pod('late-1'), await pool.pod('late-2')];
+    await vi.waitUntil(async () => {
+      await cluster.ledger.clear();
+      const [only] = await agent.addressesOf(first);
+      return only === pool.address(12) && (await agent.tryAdd(second)).status !== 200;
+    }, 20_000);
+  });
+});
+
+describe('two agents', () => {
+  test('race for the last address 500 times: each time exactly one wins', async () => {
+    const pool = await poolOf(['10']);
+    await using one = await startAgentOf(cluster);
+    await using two = await startAgentOf(cluster, { node: 'worker-2' });
+    const racers = [
+      { agent: one, pod: await pool.pod('a') },
+      { agent: two, pod: await pool.pod('b', 'worker-2') },
+    ];
+    for (const { agent } of racers) await agent.untilReady();
+    for (let round = 0; round < 500; round += 1) {
+      const answers = await Promise.all(
+        racers.map(({ agent, pod }) => agent.tryAdd(pod, { containerID: `r${round}` })),
+      );
+      const lost = answers.filter(({ status }) => status !== 200).map(({ body }) => body);
+      expect(lost).toMatchObject([{ reason: 'pools-exhausted' }]);
+      await cluster.ledger.clear(); // the pods live on: a DEL would keep the address for them
+    }
+  });
+
+  test('one waits for an address of a full pool and is woken when the other gives it back', async () => {
+    const pool = await poolOf(['10']);
+    await using one = await startAgentOf(cluster);
+    await using two = await startAgentOf(cluster, { node: 'worker-2', config: { exhaustedWaitSeconds: 60 } });
+    await Promise.all([one.untilReady(), two.untilReady()]);
+    const first = await pool.pod('first');
+    await one.add(first);
+    const waiting = two.addressesOf(await pool.pod('second', 'worker-2'), { timeoutMs: 90_000 });
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await cluster.deletePod(first);
+    const begun = performance.now();
+    await vi.waitUntil(async () => {
+      await one.del(first);
+      return (await cluster.records()).every(({ spec }) => spec.holder.name !== first.name);
+    }, 20_000);
+    expect(await waiting).toEqual([pool.address(10)]);
+    expect(performance.now() - begun).toBeLessThan(20_000);
+  });
+});
+
+test('a hundred pods that wait for a full pool do not delay those of another', async () => {
+  const [full, open] = [await poolOf(['10']), await poolOf(['10', '11', '12'])];
+  await using agent = await startAgentOf(cluster, { config: { exhaustedWaitSeconds: 30 } });
+  await agent.untilReady();
+  await agent.add(await full.pod('holder'));
+  const pods = await Promise.all(Array.from({ length: 100 }, (_, at) => full.pod(`waiter-${at}`)));
+  const waiting = pods.map((pod) => agent.tryAdd(pod, { timeoutMs: 60_000 }));
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const begun = performance.now();
+  await agent.add(await open.pod('other'));
+  expect(performance.now() - begun).toBeLessThan(10_000);
+  await agent.stop();
+  expect((await Promise.all(waiting)).map(({ status }) => status)).not.toContain(200);
+});
+
+test('half of a dual stack that fails gives the other half back', async () => {
+  const pool = await poolOf(['10', '11']);
+  await cluster.createPool('six', { subnet: 'fd00::/64', ips: ['fd00::10'] });
+  await using agent = await startAgentOf(cluster);
+  await agent.untilReady();
+  const annotations = { [IPPOOL]: JSON.stringify({ ipv4: [pool.name], ipv6: ['six'] }) };
+  await agent.add(await cluster.createPod({ name: 'dual-1', annotations }));
+  const { reason } = await agent.refusal(await cluster.createPod({ name: 'dual-2', annotations }));
+  expect(reason).toBe('pools-exhausted');
+  expect((await cluster.records()).map(({ spec }) => spec.holder.name)).toEqual(['dual-1', 'dual-1']);
+});
+
+test('with a cooldown a released address rests, and nobody gets it meanwhile', async () => {
+  const pool = await poolOf(['10'], {}, { annotations: { 'ipledger.io/reuse-cooldown': '1h' } });
+  await using agent = await startAgentOf(cluster);
+  await agent.untilReady();
+  const pod = await pool.pod('first');
+  await agent.add(pod);
+  await cluster.deletePod(pod);
+  await vi.waitUntil(async () => {
+    await agent.del(pod);
+    return (await cluster.records())[0]?.spec.state === 'Cooling';
+  }, 20_000);
+  const [record] = await cluster.records();
+  expect(record?.spec.holder).not.toHaveProperty('uid');
+  expect(Date.parse(record?.spec.until ?? '') - Date.now()).toBeGreaterThan(50 * 60_000);
+  expect((await agent.refusal(await pool.pod('second'))).reason).toBe('pools-exhausted');
+});
+
+test('without a prober a Suspect address is never taken by another', async () => {
+  const pool = await poolOf(['10']);
+  const controller = openKubernetesLedger(cluster.ledger.controller());
+  await using one = await startAgentOf(cluster);
+  await using two = await startAgentOf(cluster, { node: 'worker-2' });
+  await Promise.all([one.untilReady(), two.untilReady()]);
+  await one.add(await pool.pod('first'));
+  const [record] = await cluster.records();
+  if (record === undefined) throw new Error('no record');
+  await controller.amend(record, { ...record.spec, state: 'Suspect' });
+  expect((await two.refusal(await pool.pod('second', 'worker-2'))).reason).toBe('pools-exhausted');
+  expect(await cluster.records()).toMatchObject([{ uid: record.uid, spec: { state: 'Suspect' } }]);
+  await controller.close();
+});
+
+test('a reserved address is not given, and a pool of nothing else is objected to', async () => {
+  const pool = await poolOf(['10', '11']);
+  await using agent = await startAgentOf(cluster);
+  await agent.untilReady();
+  const path = '/apis/spiderpool.spidernet.io/v2beta1/spiderreservedips';
+  const reserve = (name: string, last: number) =>
+    cluster.post(path, {
+      apiVersion: 'spiderpool.spidernet.io/v2beta1',
+      kind: 'SpiderReservedIP',
+      metadata: { name },
+      spec: { ips: [pool.address(last)] },
+    });
+  await reserve('r-10', 10);
+  const pod = await pool.pod('first');
+  await vi.waitUntil(async () => {
+    await cluster.ledger.clear();
+    return (await agent.addressesOf(pod)).includes(pool.address(11));
+  }, 20_000);
+  await reserve('r-11', 11);
+  const second = await pool.pod('second');
+  await vi.waitUntil(async () => {
+    const { body } = await agent.tryAdd(second);
+    return JSON.stringify(body).includes('all its addresses are reserved');
+  }, 20_000);
+});

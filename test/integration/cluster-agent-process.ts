@@ -1,0 +1,71 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFailed } from 'vitest';
+import { endBy, startReady } from '#test/support/agent-life.ts';
+import { findFreePort } from '#test/support/api-ports.ts';
+import { builtPath } from '#test/support/built.ts';
+import type { PodCluster } from './pod-cluster.ts';
+
+export interface ClusterAgentProcess extends AsyncDisposable {
+  /** What a runtime's environment must hold for the plugin to find this agent. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The power cut: SIGKILL. */
+  kill(): Promise<void>;
+  /** The polite end, as at an upgrade: SIGTERM. */
+  stop(): Promise<number | null>;
+  start(): Promise<void>;
+}
+
+/** The built agent of worker-1, with the token of that node, over the given port; resolves when it is ready. */
+export async function startClusterAgentProcess(cluster: PodCluster, port: number): Promise<ClusterAgentProcess> {
+  const directory = await mkdtemp(join(tmpdir(), 'ipl-process-'));
+  const at = (name: string) => join(directory, name);
+  await writeFile(at('conf.yml'), 'enableIPv6: false\nexhaustedWaitSeconds: 1\n');
+  await writeFile(at('kubeconfig'), JSON.stringify(await kubeconfigOf(cluster, port)));
+  const env = {
+    IPLEDGER_POD_NAMESPACE: 'ipledger',
+    IPLEDGER_POD_NAME: 'ipledger-agent-worker-1',
+    IPLEDGER_NODE_NAME: 'worker-1',
+    IPLEDGER_HEALTH_PORT: String(await findFreePort()),
+    IPLEDGER_ENABLED_METRIC: 'false',
+  };
+  const socket = at('agent.sock');
+  const files = ['--config', at('conf.yml'), '--kubeconfig', at('kubeconfig'), '--data', at('data')];
+  const args = [...files, '--socket', socket, '--spool', at('spool'), '--log-level', 'debug'];
+  const log: string[] = [];
+  const start = async () => startReady(await builtPath('ipledger-agent'), args, socket, log, env);
+  let child = await start().catch(async (thrown: unknown) => {
+    await rm(directory, { recursive: true, force: true });
+    throw thrown;
+  });
+  onTestFailed(() => void process.stderr.write(`The agent's log:\n${log.join('')}\n`));
+  return {
+    env: { IPLEDGER_SOCKET: socket, IPLEDGER_SPOOL: at('spool') },
+    kill: async () => void (await endBy(child, 'SIGKILL', log)),
+    stop: () => endBy(child, 'SIGTERM', log),
+    start: async () => {
+      child = await start();
+    },
+    [Symbol.asyncDispose]: async () => {
+      await endBy(child, 'SIGKILL', log);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function kubeconfigOf({ ledger }: PodCluster, port: number): Promise<object> {
+  const { headers } = await ledger.agentAccess('worker-1', port)();
+  const token = String(headers['authorization']).replace('Bearer ', '');
+  const name = 'test';
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      { name, cluster: { server: `https://127.0.0.1:${port}`, 'certificate-authority': ledger.server.caFile } },
+    ],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    'current-context': name,
+  };
+}
