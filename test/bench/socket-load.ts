@@ -38,6 +38,10 @@ export class Client {
     this.#agent = new Agent({ keepAlive: true, maxSockets: sockets });
   }
 
+  get(path: string): Promise<string> {
+    return this.#send('GET', path, '');
+  }
+
   post(path: string, body: string): Promise<string> {
     return this.#send('POST', path, body);
   }
