@@ -3,6 +3,7 @@ import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { TakenAddress } from '#pkg/ledger/ledger.ts';
 import { chooseAfterConflict, chooseNext, startCursor } from '#pkg/pool/choose.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import { TakingPace } from './taking-pace.ts';
 
 /**
  * Which addresses of a pool look free from this node. Allowed to be wrong in both directions: the create decides.
@@ -12,12 +13,14 @@ export class PoolView {
   readonly pool: Pool;
   /** The pool's addresses less the reserved ones: all that could ever be handed out. */
   readonly usable: IntervalSet;
+  readonly pace = new TakingPace();
   readonly #load: () => Promise<readonly TakenAddress[]>;
   readonly #picked = new Set<bigint>();
   #free: FreeSpace;
   #cursor: bigint;
   #loading: Promise<void> | null = null;
   #isLoaded = false;
+  #hasJumped = false;
   #suspects: readonly bigint[] = [];
   /** Own writes that end while a load is under way: the load may have read before them. */
   #since: { value: bigint; free: boolean }[] = [];
@@ -55,10 +58,20 @@ export class PoolView {
     return this.#loading;
   }
 
-  /** Next-fit. After a lost create the search goes on far from the neighbour's block. */
+  /** Waits for a reload that is under way; whoever asked for it learns whether it failed. */
+  async untilLoaded(): Promise<void> {
+    await this.#loading?.catch(() => {});
+  }
+
+  /**
+   * Next-fit. After a lost create the search goes on far from the neighbour's block: with the first who comes after the
+   * reload, and the others behind it, or each of them would begin a block of its own for the next node to run into.
+   */
   pick(isAfterConflict: boolean): bigint | null {
-    const choice = isAfterConflict ? chooseAfterConflict(this.#free) : chooseNext(this.#free, this.#cursor);
+    const isJump = isAfterConflict && !this.#hasJumped;
+    const choice = isJump ? chooseAfterConflict(this.#free) : chooseNext(this.#free, this.#cursor);
     if (choice === null) return null;
+    if (isJump) this.#hasJumped = true;
     this.#hold(choice.value);
     this.#cursor = choice.cursor;
     return choice.value;
@@ -112,5 +125,6 @@ export class PoolView {
     }
     this.#free = free;
     this.#isLoaded = true;
+    this.#hasJumped = false;
   }
 }

@@ -24,24 +24,41 @@ export async function takeAddress(view: PoolView, taking: Taking): Promise<IpRec
   let sawEmpty = false;
   try {
     for (;;) {
-      throwIfOver(taking);
-      const value = view.pick(lost.length > 0);
-      if (value === null) {
-        if (sawEmpty) return null;
-        sawEmpty = true;
-        await view.reload();
-        continue;
-      }
-      taking.reach('address-chosen');
-      const outcome = await create(view, value, taking);
-      if (outcome.taken) return outcome.record;
+      const attempt = await takeNext(view, lost.length > 0, taking);
+      if (attempt !== null && 'record' in attempt) return attempt.record;
+      if (attempt === null && sawEmpty) return null;
+      if (attempt === null) sawEmpty = true;
       // Still held, so that no reload offers it to this call again: a record of another pool may own the name.
-      lost.push(value);
+      else lost.push(attempt.lost);
       await view.reload();
     }
   } finally {
     for (const value of lost) view.settle(value);
   }
+}
+
+/** One create, in its turn. Null when nothing looks free. */
+async function takeNext(
+  view: PoolView,
+  isAfterConflict: boolean,
+  taking: Taking,
+): Promise<{ readonly record: IpRecord } | { readonly lost: bigint } | null> {
+  const { call, nowMs, reach } = taking;
+  using turn = await view.pace.enter(timeLeftMs(call, nowMs()), call.signal);
+  await view.untilLoaded();
+  throwIfOver(taking);
+  if (turn === null)
+    throw new IpamError('agent-unavailable', 'other calls were before this one until its time was over');
+  const value = view.pick(isAfterConflict);
+  if (value === null) return null;
+  reach('address-chosen');
+  const outcome = await create(view, value, taking);
+  if (!outcome.taken) {
+    turn.lost();
+    return { lost: value };
+  }
+  turn.won();
+  return { record: outcome.record };
 }
 
 /** Takes one address that somebody asked for; a lost create says who holds it, where the ledger could tell. */

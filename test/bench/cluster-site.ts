@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ADMIN_PATHS } from '#pkg/agentapi/admin.ts';
 import { startApiServer } from '#test/support/api-server.ts';
 import { type ClusterAgentProcess, startClusterAgentProcess } from '#test/support/cluster-agent-process.ts';
 import { deployWithNodes, type JoinedNode } from '#test/support/joined-nodes.ts';
 import { BareClient } from './kube-subject.ts';
+import { Client } from './socket-load.ts';
 
 const JSON_HEADERS = { accept: 'application/json', 'content-type': 'application/json' };
 const CREATES_IN_FLIGHT = 32;
@@ -24,7 +26,6 @@ export class ClusterSite implements AsyncDisposable {
   readonly #everything: AsyncDisposableStack;
   readonly #agents: ClusterAgentProcess[] = [];
   #pods = 0;
-  #pools = 0;
 
   private constructor(
     server: Server,
@@ -66,9 +67,7 @@ export class ClusterSite implements AsyncDisposable {
       metadata: { name },
       spec: { subnet: '10.0.0.0/8', gateway: '10.255.255.254', ips: [ips] },
     });
-    this.#pools += 1;
-    const known = `"pools":${this.#pools},`;
-    while (!this.#agents.every(({ log }) => log.includes(known))) await sleep(20);
+    await Promise.all(this.#agents.map((agent) => untilKnown(agent, name)));
   }
 
   /** New pods on each of the nodes, known to their agents. */
@@ -113,6 +112,18 @@ export class ClusterSite implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#everything.disposeAsync();
   }
+}
+
+/** Its list of records is refused as long as it does not know the pool; asking does not fill its view. */
+async function untilKnown({ socket }: ClusterAgentProcess, pool: string): Promise<void> {
+  const client = new Client(socket, 1);
+  const isKnown = () =>
+    client.get(`${ADMIN_PATHS.records}?pool=${pool}&limit=1`).then(
+      () => true,
+      () => false,
+    );
+  while (!(await isKnown())) await sleep(50);
+  client.close();
 }
 
 export async function inFlight<T>(

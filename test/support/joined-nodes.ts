@@ -28,7 +28,7 @@ export async function deployWithNodes(server: ApiServer, names: readonly string[
   return nodes;
 }
 
-export async function joinNode(server: ApiServer, name: string): Promise<JoinedNode> {
+async function joinNode(server: ApiServer, name: string): Promise<JoinedNode> {
   const token = await podToken(server, 'ipledger-agent', name);
   const kubeconfigFile = join(server.dir, `kubeconfig-${name}.yaml`);
   await writeKubeconfig(kubeconfigFile, server.url, { caFile: server.caFile, adminToken: token });

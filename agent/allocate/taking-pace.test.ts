@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { TakingPace, type Turn } from './taking-pace.ts';
+
+const FOREVER_MS = 60_000;
+const open = new AbortController().signal;
+
+async function enter(pace: TakingPace): Promise<Turn> {
+  const turn = await pace.enter(FOREVER_MS, open);
+  if (turn === null) throw new Error('there was no turn');
+  return turn;
+}
+
+/** How many of so many get a turn before anybody ends one. */
+async function countAdmitted(pace: TakingPace, asking: number): Promise<{ admitted: Turn[] }> {
+  const admitted: Turn[] = [];
+  for (let at = 0; at < asking; at += 1) void enter(pace).then((turn) => admitted.push(turn));
+  await new Promise((resolve) => setImmediate(resolve));
+  return { admitted };
+}
+
+test('nobody waits as long as no create was lost', async () => {
+  const { admitted } = await countAdmitted(new TakingPace(), 64);
+  expect(admitted).toHaveLength(64);
+});
+
+test('after a lost create one goes ahead, and with each one won one more', async () => {
+  const pace = new TakingPace();
+  const loser = await enter(pace);
+  loser.lost();
+  loser[Symbol.dispose]();
+  const { admitted } = await countAdmitted(pace, 10);
+  const widths: number[] = [];
+  for (let at = 0; at < 3; at += 1) {
+    widths.push(admitted.length - at);
+    admitted[at]?.won();
+    admitted[at]?.[Symbol.dispose]();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(widths).toEqual([1, 2, 3]);
+});
+
+test('a turn that ends without an outcome, as by an error, lets the next one go', async () => {
+  const pace = new TakingPace();
+  const loser = await enter(pace);
+  loser.lost();
+  const { admitted } = await countAdmitted(pace, 1);
+  expect(admitted).toHaveLength(0);
+  loser[Symbol.dispose]();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(admitted).toHaveLength(1);
+});
+
+test('who waits longer than its time gets none, and takes none from others', async () => {
+  const pace = new TakingPace();
+  const loser = await enter(pace);
+  loser.lost();
+  expect(await pace.enter(5, open)).toBeNull();
+  const { admitted } = await countAdmitted(pace, 1);
+  loser[Symbol.dispose]();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(admitted).toHaveLength(1);
+});
+
+test('a caller that goes away while it waits gets none, and the one behind it is not forgotten', async () => {
+  const pace = new TakingPace();
+  const loser = await enter(pace);
+  loser.lost();
+  const gone = new AbortController();
+  const first = pace.enter(FOREVER_MS, gone.signal);
+  const { admitted } = await countAdmitted(pace, 1);
+  gone.abort();
+  expect(await first).toBeNull();
+  loser[Symbol.dispose]();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(admitted).toHaveLength(1);
+});
