@@ -59,6 +59,26 @@ const objectOf = (kind: string): fc.Arbitrary<Fields> =>
     fc.dictionary(fc.string({ maxLength: 8 }), value),
   );
 
+/** Values that break whoever turns them into text. */
+const HOSTILE: readonly unknown[] = [{ toString: false }, { toJSON: 1 }, [{ toString: null }], { valueOf: {} }];
+
+function hostile(kind: string, value: unknown): AdmissionRequest {
+  const whole = {
+    apiVersion: 'spiderpool.spidernet.io/v2beta1',
+    kind,
+    metadata: { name: value },
+    spec: { subnet: value },
+  };
+  return {
+    uid: 'u',
+    name: '',
+    operation: 'UPDATE',
+    isDryRun: false,
+    object: { spec: { ips: [value] } },
+    oldObject: whole,
+  };
+}
+
 test.each([...handlers])('%s answers every object with a verdict that can be sent', async (_path, { kind, judge }) => {
   const request = fc.record({
     uid: fc.constant('u'),
@@ -75,6 +95,6 @@ test.each([...handlers])('%s answers every object with a verdict that can be sen
       expect(response).toMatchObject({ uid: 'u', allowed: verdict.allowed });
       if (!verdict.allowed) expect(response.status.message.length).toBeGreaterThan(20);
     }),
-    { numRuns: 400 },
+    { numRuns: 400, examples: HOSTILE.map((subnet) => [hostile(kind, subnet)]) },
   );
 });

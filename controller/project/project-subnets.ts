@@ -79,7 +79,8 @@ export function projectSubnets({
 }
 
 function networkOf(object: KubeObject): string {
-  return isMap(object['spec']) ? String(object['spec']['subnet']) : '';
+  const subnet = isMap(object['spec']) ? object['spec']['subnet'] : undefined;
+  return typeof subnet === 'string' ? subnet : '';
 }
 
 function readSubnet(object: KubeObject): SpiderSubnet | null {
