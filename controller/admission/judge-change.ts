@@ -26,7 +26,7 @@ export function judgeFixed(before: Fields, after: Fields): Verdict | null {
   for (const field of ['ipVersion', 'subnet']) {
     // An absent ipVersion follows from the subnet: writing it down is no change.
     if (old[field] !== undefined && old[field] !== next[field]) {
-      return forbiddenField(`spec.${field}`, `is not changeable; it is ${String(old[field]).slice(0, 64)}`);
+      return forbiddenField(`spec.${field}`, `is not changeable; it is ${JSON.stringify(old[field]).slice(0, 64)}`);
     }
   }
   if (domainOf(before) === domainOf(after)) return null;

@@ -47,6 +47,11 @@ describe('what cannot be read is left for validation to tell', () => {
       patch: [],
     },
     {
+      name: 'a range inside a list',
+      object: pool({ subnet: '10.6.0.0/16', ipVersion: 4, ips: [['10.6.0.1'], '10.6.0.2'] }, kept),
+      patch: [],
+    },
+    {
       name: 'ranges of both families',
       object: pool({ subnet: '10.6.0.0/16', ipVersion: 4, ips: ['10.6.0.1', 'fd00::1'] }, kept),
       patch: [],

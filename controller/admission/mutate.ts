@@ -34,8 +34,9 @@ export function mutateSubnet(object: Fields): JsonPatchStep[] {
 export function mutateReservedIp(object: Fields): JsonPatchStep[] {
   const spec = specOf(object);
   const { ips } = spec;
-  if (isTerminating(object) || !Array.isArray(ips) || ips.length === 0) return [];
-  const family = tryRead(() => parseRange(String(ips[0])).family);
+  const first: unknown = Array.isArray(ips) ? ips[0] : undefined;
+  if (isTerminating(object) || typeof first !== 'string') return [];
+  const family = tryRead(() => parseRange(first).family);
   const ipVersion = spec['ipVersion'] ?? family;
   const next = { ...spec, ...(ipVersion === null ? {} : { ipVersion }), ips: mergeRanges(ips) ?? ips };
   return difference(object, { ...object, spec: next });

@@ -67,7 +67,8 @@ async function judgeUpdate(before: Fields, after: Fields, given: PoolValidation)
 async function validateDelete({ name, oldObject }: AdmissionRequest, given: PoolValidation): Promise<Verdict> {
   const isGuarded = given.enableValidatingResourcesDeletedWebhook && !(oldObject !== null && isTerminating(oldObject));
   // A delete of a whole collection names nobody but in the object.
-  const pool = name === '' ? String(metadataOf(oldObject ?? {})['name'] ?? '') : name;
+  const named = metadataOf(oldObject ?? {})['name'];
+  const pool = name === '' && typeof named === 'string' ? named : name;
   const held = isGuarded ? await countHeld(given.ledger, pool) : 0;
   if (held > 0) return forbidden(`cannot delete an IPPool with allocated IPs(${held})`);
   given.reservations.drop(pool);

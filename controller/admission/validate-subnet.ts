@@ -1,3 +1,4 @@
+import { isPoolOfSubnet } from '#controller/project/plan-subnet-status.ts';
 import { decodeSpiderSubnet, type SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import { cidrsOverlap, formatCidr } from '#pkg/ip/cidr.ts';
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
@@ -65,7 +66,7 @@ function judgeOthers(subnet: SpiderSubnet, others: readonly SpiderSubnet[]): Ver
 function judgePools(subnet: SpiderSubnet, pools: readonly Pool[]): Verdict | null {
   for (const pool of pools) {
     if (pool.domain !== subnet.domain || !cidrsOverlap(pool.subnet, subnet.subnet)) continue;
-    if (!isOfSubnet(subnet, pool)) {
+    if (!isPoolOfSubnet(subnet, pool)) {
       return invalid(
         'spec.subnet',
         `overlap with IPPool ${pool.name} which 'spec.subnet' is ${formatCidr(pool.subnet)}`,
@@ -91,11 +92,7 @@ function judgeRemoved(subnet: SpiderSubnet, removed: IntervalSet | undefined, po
 }
 
 function poolsIn(subnet: SpiderSubnet, pools: readonly Pool[]): Pool[] {
-  return pools.filter((pool) => pool.domain === subnet.domain && isOfSubnet(subnet, pool));
-}
-
-function isOfSubnet({ subnet }: SpiderSubnet, pool: Pool): boolean {
-  return formatCidr(pool.subnet) === formatCidr(subnet);
+  return pools.filter((pool) => isPoolOfSubnet(subnet, pool));
 }
 
 function tryDecode(object: Fields): SpiderSubnet | null {

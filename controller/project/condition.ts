@@ -26,7 +26,7 @@ export function settleConditions(
     const old = found.find(({ type }) => type === condition.type);
     return { ...condition, lastTransitionTime: sinceWhen(old, condition) ?? toMetaTime(now) };
   });
-  return [...settled, ...found.filter(({ type }) => !ours.includes(String(type)))];
+  return [...settled, ...found.filter(({ type }) => typeof type === 'string' && !ours.includes(type))];
 }
 
 function sinceWhen(old: Readonly<Record<string, unknown>> | undefined, { status }: WantedCondition): string | null {

@@ -54,7 +54,8 @@ function judgeExhausted({ pool, reserved }: PoolFacts, records: readonly IpRecor
   if (unreserved.isEmpty) {
     return { status: 'True', reason: 'AllReserved', message: 'all addresses are reserved by SpiderReservedIPs' };
   }
-  const isFull = unreserved.subtract(addressesOf(records)).isEmpty;
+  // Fewer records than addresses cannot fill it; only near the end is it worth to look at each.
+  const isFull = BigInt(records.length) >= unreserved.size && unreserved.subtract(addressesOf(records)).isEmpty;
   if (!isFull) return { status: 'False', reason: 'AddressesLeft', message: '' };
   const inside = records.filter((record) => unreserved.contains(recordValue(record)));
   return { status: 'True', reason: 'AllTaken', message: `of ${unreserved.size} addresses ${countByState(inside)}` };

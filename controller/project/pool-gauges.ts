@@ -1,8 +1,8 @@
 import type { SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import { type IpRecord, RECORD_STATES } from '#pkg/crd/ip-record.ts';
-import { formatCidr } from '#pkg/ip/cidr.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { CONTROLLER_METRICS } from './metric-names.ts';
+import { isPoolOfSubnet } from './plan-subnet-status.ts';
 import { type PoolFacts, readiness } from './pool-conditions.ts';
 import { addressesOf, isHeld, recordValue } from './record-value.ts';
 
@@ -59,8 +59,8 @@ function samplesOfSubnet(subnet: SpiderSubnet, pools: readonly GaugedPool[]): Sa
   const labels = { SpiderSubnet: subnet.name };
   const own = pools
     .map(({ facts }) => facts.pool)
-    .filter((pool) => pool?.domain === subnet.domain && formatCidr(pool.subnet) === formatCidr(subnet.subnet))
-    .filter((pool) => pool !== null);
+    .filter((pool) => pool !== null)
+    .filter((pool) => isPoolOfSubnet(subnet, pool));
   const given = IntervalSet.of(own.flatMap(({ addresses }) => addresses.intervals()));
   return [
     { name: 'spiderpool_debug_subnet_ippool_counts', labels, value: own.length },

@@ -1,0 +1,56 @@
+import type { DutyContext } from '#controller/project/duty.ts';
+import { type ObjectView, watchObjects } from '#controller/project/object-view.ts';
+import type { EndpointRules } from '#controller/project/plan-endpoint.ts';
+import type { PodsView } from '#controller/project/pods-view.ts';
+import { PoolCatalog } from '#controller/project/pool-catalog.ts';
+import type { Sample } from '#controller/project/pool-gauges.ts';
+import { projectEndpoints } from '#controller/project/project-endpoints.ts';
+import { projectPools } from '#controller/project/project-pools.ts';
+import { projectSubnets } from '#controller/project/project-subnets.ts';
+import type { RecordsView } from '#controller/project/records-view.ts';
+import { sampleGauges } from '#controller/project/sample-gauges.ts';
+import { ENDPOINTS, POOLS, RESERVED_IPS, SUBNETS } from '#controller/project/spider-resources.ts';
+import type { Events } from '#pkg/kube/events.ts';
+import type { Resource } from '#pkg/kube/resource.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { keepPools } from './keep-pools.ts';
+import { keepSubnets } from './keep-subnets.ts';
+
+export interface NetworkDutiesOptions extends DutyContext {
+  readonly ledger: Pick<Ledger, 'takenOf'>;
+  readonly records: RecordsView;
+  readonly pods: PodsView;
+  readonly nodeCount: () => number;
+  readonly rules: EndpointRules;
+  readonly events: Events;
+}
+
+export interface NetworkDuties extends AsyncDisposable {
+  /** For the metrics endpoint, at each scrape. */
+  gauges(): Sample[];
+}
+
+/** Everything a leader does for pools, subnets and endpoints, for one term. Records and pods are watched by others too, so they are handed in. */
+export function startNetworkDuties(options: NetworkDutiesOptions): NetworkDuties {
+  const { client, log, records } = options;
+  const stack = new AsyncDisposableStack();
+  const watch = (resource: Resource): ObjectView =>
+    stack.use(
+      watchObjects(client, {
+        resource,
+        onTrouble: (trouble) => log.warn({ resource: resource.plural, ...trouble }, 'watch interrupted'),
+      }),
+    );
+  const [pools, subnets, reserved, endpoints] = [watch(POOLS), watch(SUBNETS), watch(RESERVED_IPS), watch(ENDPOINTS)];
+  const catalog = new PoolCatalog(pools, reserved);
+  const all = { ...options, pools, subnets, reserved, endpoints, catalog };
+  stack.use(keepPools(all));
+  stack.use(keepSubnets(all));
+  stack.use(projectPools(all));
+  stack.use(projectSubnets(all));
+  stack.use(projectEndpoints(all));
+  return {
+    gauges: () => sampleGauges({ catalog, records, subnets }),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}

@@ -1,0 +1,45 @@
+import { beforeAll, expect, test } from 'vitest';
+import { projectSubnets } from '#controller/project/project-subnets.ts';
+import { POOLS, SUBNETS } from '#controller/project/spider-resources.ts';
+import type { KubeClient } from '#pkg/kube/client.ts';
+import { clientOf } from './kube-things.ts';
+import { silent, watchAsLeader } from './leader-views.ts';
+import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
+import { eventually, poolOf, remove, sure } from './spider-objects.ts';
+
+let cluster: LedgerCluster;
+let admin: KubeClient;
+
+beforeAll(async () => {
+  cluster = await startLedgerCluster();
+  admin = clientOf(cluster.server);
+  return async () => {
+    admin[Symbol.dispose]();
+    await cluster[Symbol.asyncDispose]();
+  };
+});
+
+const SPEC = { subnet: '10.0.0.0/16', ips: ['10.0.0.1-10.0.0.9'] };
+
+test('the status of a subnet follows its pools, and is repaired', async () => {
+  const client = cluster.controller();
+  await using views = watchAsLeader(client);
+  await using _ = projectSubnets({ client, log: silent, now: () => new Date(), isLeader: () => true, ...views });
+  const isShown = (status: object) =>
+    eventually(admin, SUBNETS, { name: 's' }, (subnet) => expect(subnet?.['status']).toEqual(status));
+
+  await sure(admin.create(SUBNETS, poolOf('s', SPEC)));
+  await isShown({ totalIPCount: 9, allocatedIPCount: 0 });
+  const pool = await sure(admin.create(POOLS, poolOf('pool-a', { ...SPEC, ips: ['10.0.0.2', '10.0.0.4'] })));
+  const used = {
+    totalIPCount: 9,
+    allocatedIPCount: 2,
+    controlledIPPools: '{"pool-a":{"ips":["10.0.0.2","10.0.0.4"]}}',
+  };
+  await isShown(used);
+  const forged = { totalIPCount: 1, allocatedIPCount: 0, controlledIPPools: null };
+  await sure(admin.patch(SUBNETS, { name: 's' }, { status: forged }, { subresource: 'status' }));
+  await isShown(used);
+  await remove(admin, POOLS, pool);
+  await isShown({ totalIPCount: 9, allocatedIPCount: 0 });
+});
