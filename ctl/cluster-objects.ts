@@ -12,8 +12,7 @@ import { IP_RECORDS, toRecord } from '#pkg/ledger/kubernetes-record.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 
 const SPIDERPOOL = { group: 'spiderpool.spidernet.io', version: 'v2beta1' };
-export const POOLS: Resource = { ...SPIDERPOOL, plural: 'spiderippools', kind: 'SpiderIPPool' };
-export const ENDPOINTS: Resource = { ...SPIDERPOOL, plural: 'spiderendpoints', kind: 'SpiderEndpoint' };
+const POOLS: Resource = { ...SPIDERPOOL, plural: 'spiderippools', kind: 'SpiderIPPool' };
 const RESERVED_IPS: Resource = { ...SPIDERPOOL, plural: 'spiderreservedips', kind: 'SpiderReservedIP' };
 
 /** What could be read, and one line for each object that could not. */
@@ -29,7 +28,7 @@ export interface ClusterPools {
   readonly problems: readonly string[];
 }
 
-export async function listObjects(client: KubeClient, resource: Resource): Promise<readonly KubeObject[]> {
+async function listObjects(client: KubeClient, resource: Resource): Promise<readonly KubeObject[]> {
   const listed = await client.list(resource);
   if (!listed.ok && listed.because === 'NotServed') {
     const message = `the API server does not serve the kind ${resource.kind}; are its CRDs (deploy/crds) installed?`;
