@@ -8,6 +8,8 @@ export interface CatalogSnapshot {
   readonly pools: ReadonlyMap<string, Pool>;
   readonly reservedIps: readonly ReservedIp[];
   readonly reserved: Readonly<Record<Family, IntervalSet>>;
+  /** Why a pool must leave its addresses to an earlier one; nothing is given out of it. */
+  readonly overlaps: ReadonlyMap<string, string>;
   /** What could not be used, each said in one line. */
   readonly problems: readonly string[];
 }

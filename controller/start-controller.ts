@@ -52,7 +52,8 @@ export async function startController(setting: ControllerSetting, log: Logger): 
   }
   const gate = new AdoptionGate({ client, podName: env.podName, log, now });
   const onGauges = metrics.sampleFrom.bind(metrics);
-  const collect = collectorDuty({ client, settings: env.collect, metrics, events, log, timing: SYSTEM_TIMING, now });
+  const settings = { ...env.collect, keepsStatefulSets: config.enableStatefulSet };
+  const collect = collectorDuty({ client, settings, metrics, events, log, timing: SYSTEM_TIMING, now });
   const upkeep = upkeepDuty({ client, ledger, config, events, log, now, onGauges });
   const duties = [gate.behind(collect), gate.behind(upkeep)];
   const controller = starting.use(new Controller(env, { client, duties, log, timing: SYSTEM_TIMING, now }));

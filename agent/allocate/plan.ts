@@ -88,7 +88,9 @@ function familyPlan(
   options: PlanOptions,
 ): FamilyPlan {
   const listed: readonly Candidate[] = family === 4 ? candidates.v4 : candidates.v6;
-  const facts: ObjectionFacts = { family, reserved: snapshot.reserved[family], agentNamespace: options.agentNamespace };
+  const { reserved, overlaps } = snapshot;
+  const { agentNamespace } = options;
+  const facts: ObjectionFacts = { family, reserved: reserved[family], overlaps, agentNamespace };
   const { eligible, objected } = sortOut(listed, request, facts);
   return { family, pools: eligible.map(({ pool }) => pool), objected, requested: null };
 }

@@ -15,7 +15,13 @@ test.each([
   await ledger.create(spec);
   const pool = buildPool({ ips: ['10.0.0.7'] });
   const reserved = { 4: IntervalSet.EMPTY, 6: IntervalSet.EMPTY };
-  const snapshot = { pools: new Map([[pool.name, pool]]), reservedIps: [], reserved, problems: [] };
+  const snapshot = {
+    pools: new Map([[pool.name, pool]]),
+    overlaps: new Map(),
+    reservedIps: [],
+    reserved,
+    problems: [],
+  };
   const catalog = { current: () => snapshot, onChange: () => ({ [Symbol.dispose]() {} }) };
   const view = new PoolViews(catalog, ledger, new NodeIndex(() => 0), 'worker-1').of(pool);
   await view.ready();

@@ -141,7 +141,7 @@ test('a pod that was replaced while its ADD was under way takes nothing over', a
   await retained(made);
   const next = made.pods.put('db-0', { uid: 'second', controller: SET });
   await expect(made.add(next, 'c2')).rejects.toThrow('prod/db-0 with UID second is gone');
-  expect(await made.records()).toMatchObject([{ spec: { state: 'Retained', holder: { uid: 'first' } } }]);
+  expect(await made.records()).toMatchObject([{ spec: { state: 'Retained', holder: { name: 'db-0' } } }]);
 });
 
 test('a foreign host on a sticky address fails the ADD and the record stays', async () => {

@@ -90,6 +90,7 @@ test('a pod becomes a holder and a request, with all that the rules may ask for'
       multusUnknownBecause: null,
       cniConfig: { ipv4: ['p'], ipv6: [], cleanGateway: true },
     },
+    podName: 'web-0',
     isSticky: true,
     isMigrationTarget: false,
     routes: [{ dst: '10.9.0.0/16', gw: '10.0.0.1' }],

@@ -233,10 +233,12 @@ test('a pool that cannot be understood is not used, not even as it was before, a
   expect(made.cache.current().problems).toHaveLength(1);
 });
 
-test('pools that overlap are all used', async () => {
-  await using made = await start({ a: pool('a', 5), b: pool('b', 6) });
+test('of pools that overlap the later one is told apart', async () => {
+  const at = (second: number) => ({ creationTimestamp: `2026-11-16T10:00:0${second}Z` });
+  await using made = await start({ a: pool('a', 5, {}, at(2)), b: pool('b', 6, {}, at(1)) });
   await made.ready();
   expect(made.names()).toEqual(['a', 'b']);
+  expect([...made.cache.current().overlaps.keys()]).toEqual(['a']);
   expect(made.cache.current().problems).toEqual([]);
 });
 

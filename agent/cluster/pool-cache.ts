@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { findLaterOverlaps } from '#pkg/crd/later-overlaps.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
 import { compareText } from '#pkg/pool/order.ts';
@@ -9,7 +10,7 @@ import { ReservedIpCache } from './reserved-ip-cache.ts';
 
 /**
  * Pools and reserved addresses as the API server has them. A pool that cannot be read is not used, whatever it was before:
- * the API server is the truth. Pools that overlap are all used; the record's name keeps them apart.
+ * the API server is the truth. Of pools that overlap the earliest is used; the record's name keeps them apart anyway.
  */
 export class PoolCache implements PoolCatalog, AsyncDisposable {
   /** All pools and reserved addresses have been read once; rejects only if this was disposed of before. */
@@ -78,10 +79,11 @@ export class PoolCache implements PoolCatalog, AsyncDisposable {
   }
 
   #assemble(before: CatalogSnapshot | null): CatalogSnapshot {
-    const pools = this.#specs.pools.toSorted((a, b) => compareText(a.name, b.name));
+    const dated = this.#specs.pools.toSorted((a, b) => compareText(a.pool.name, b.pool.name));
     const reservedIps = this.#reserved.all.toSorted((a, b) => compareText(a.name, b.name));
     return {
-      pools: new Map(pools.map((pool) => [pool.name, pool])),
+      pools: new Map(dated.map(({ pool }) => [pool.name, pool])),
+      overlaps: findLaterOverlaps(dated),
       reservedIps,
       reserved: reservedAddresses(reservedIps, before),
       problems: [...this.#specs.problems, ...this.#reserved.problems].toSorted(compareText),

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { decodePool } from '#pkg/crd/decode-pool.ts';
+import type { DatedPool } from '#pkg/crd/later-overlaps.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
 import type { WatchEvent } from '#pkg/kube/known-objects.ts';
@@ -21,6 +22,7 @@ interface Version {
 }
 
 interface Held extends Version {
+  readonly createdAt: string;
   readonly pool: Pool | null;
   readonly problem: string | null;
 }
@@ -59,8 +61,8 @@ export class PoolSpecs implements AsyncDisposable {
     return this.#isListed && [...this.#shown.keys()].every((name) => this.#held.has(name) || this.#unread.has(name));
   }
 
-  get pools(): readonly Pool[] {
-    return [...this.#held.values()].flatMap(({ pool }) => pool ?? []);
+  get pools(): readonly DatedPool[] {
+    return [...this.#held.values()].flatMap(({ pool, createdAt }) => (pool === null ? [] : [{ pool, createdAt }]));
   }
 
   get problems(): readonly string[] {
@@ -114,7 +116,8 @@ export class PoolSpecs implements AsyncDisposable {
       return;
     }
     this.#unread.delete(name);
-    this.#held.set(name, { ...version, ...decode(object) });
+    const createdAt = object.metadata.creationTimestamp ?? '';
+    this.#held.set(name, { ...version, createdAt, ...decode(object) });
     this.#onChange();
   }
 
@@ -122,7 +125,7 @@ export class PoolSpecs implements AsyncDisposable {
   #acceptMissing(name: string): void {
     const shown = this.#shown.get(name);
     if (shown === undefined) return;
-    this.#held.set(name, { ...shown, pool: null, problem: null });
+    this.#held.set(name, { ...shown, createdAt: '', pool: null, problem: null });
     this.#onChange();
   }
 

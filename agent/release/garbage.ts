@@ -23,13 +23,13 @@ export async function releaseGarbage(
     return writtenAtMs < call.begunAtMs && !valid.has(attachmentKey({ containerID, ifName }));
   });
   const released = garbage.map(async ({ record }) => {
-    const isGone = record.spec.holder.kind === 'Container' || (await isSandboxGone(record));
-    return isGone ? [{ record, outcome: await releaser.releaseJudged(record, call.begunAtMs) }] : [];
+    const isDue = releaser.keeps(record) || (await isSandboxGone(record));
+    return isDue ? [{ record, outcome: await releaser.releaseJudged(record, call.begunAtMs) }] : [];
   });
   return (await Promise.all(released)).flat();
 }
 
 /** Rule 6: of a pod's sandbox the runtime's list alone is not believed. */
 async function isSandboxGone({ spec }: IpRecord): Promise<boolean> {
-  return (await lookAtNetns(spec.holder.netns)) === 'gone';
+  return spec.holder.kind === 'Container' || (await lookAtNetns(spec.holder.netns)) === 'gone';
 }

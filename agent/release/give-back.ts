@@ -109,8 +109,8 @@ function toCooling(spec: RecordSpec, until: Date): RecordSpec {
   return { ...spec, state: 'Cooling', until: until.toISOString(), holder };
 }
 
-/** It keeps the uid of the pod that had it, and nothing of the sandbox: a second DEL finds nothing to do. */
+/** Nothing of the pod and the sandbox that had it is left: a second DEL finds nothing to do, and the sandbox is proven gone. */
 function toRetained(spec: RecordSpec): RecordSpec {
-  const { containerID: _containerID, netns: _netns, ...holder } = spec.holder;
+  const { uid: _uid, containerID: _containerID, netns: _netns, ...holder } = spec.holder;
   return { ...spec, state: 'Retained', holder };
 }

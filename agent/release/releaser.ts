@@ -109,6 +109,11 @@ export class Releaser {
     });
   }
 
+  /** Its pod lives: a release would only note that this sandbox is gone. */
+  keeps(record: IpRecord): boolean {
+    return this.#deps.judge(record) === 'keep';
+  }
+
   async #releaseAll(attachment: Leaving): Promise<Released[]> {
     const released: Released[] = [];
     const { containerID, ifName, podUID = '' } = attachment;

@@ -35,6 +35,8 @@ export function assembleCatalog(
   const reservedIps = files.flatMap((file) => file.reservedIps);
   return {
     pools: sortByName(accepted),
+    // Of two files that contradict each other only one is accepted.
+    overlaps: new Map(),
     reservedIps,
     reserved: reservedAddresses(reservedIps, before),
     problems,

@@ -33,6 +33,7 @@ test('the facts of a pod, addresses in their one form, its controller and not it
     namespace: 'prod',
     name: 'web-0',
     uid: 'u1',
+    objectUid: 'u1',
     node: 'worker-1',
     phase: 'Running',
     isHostNetwork: false,

@@ -5,7 +5,12 @@ import { buildPool, buildRequest, type PoolOverrides, type RequestOverrides } fr
 import type { LabelSelector } from './label-selector.ts';
 import { explainObjections, findObjection, type ObjectionFacts, sortOut } from './objections.ts';
 
-const FACTS: ObjectionFacts = { family: 4, reserved: IntervalSet.EMPTY, agentNamespace: 'kube-system' };
+const FACTS: ObjectionFacts = {
+  family: 4,
+  reserved: IntervalSet.EMPTY,
+  overlaps: new Map(),
+  agentNamespace: 'kube-system',
+};
 
 interface Case {
   readonly name: string;
@@ -259,6 +264,13 @@ test('the first objection in the order of the rules is the one shown', () => {
     const pool = buildPool(Object.assign({}, ...wrong.slice(index).map(([, overrides]) => overrides)));
     expect(findObjection(pool, buildRequest(), FACTS)?.rule).toBe(rule);
   });
+});
+
+test('a pool that overlaps an earlier one gives nothing out', () => {
+  const overlaps = new Map([['late', 'pool late and pool early both hold 10.0.0.5']]);
+  const objection = findObjection(buildPool({ name: 'late' }), buildRequest(), { ...FACTS, overlaps });
+  expect(objection).toEqual({ rule: 'overlap', text: 'pool late and pool early both hold 10.0.0.5' });
+  expect(findObjection(buildPool({ name: 'early' }), buildRequest(), { ...FACTS, overlaps })).toBeNull();
 });
 
 test('an objection stays readable however long the lists of a pool are', () => {

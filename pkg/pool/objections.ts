@@ -26,6 +26,8 @@ export interface ObjectionFacts {
   readonly family: Family;
   /** Reserved addresses of that family. */
   readonly reserved: IntervalSet;
+  /** Why a pool must leave its addresses to an earlier one. */
+  readonly overlaps: ReadonlyMap<string, string>;
   /** Where a `multusName` without a namespace lives. */
   readonly agentNamespace: string;
 }
@@ -36,6 +38,7 @@ type Rule = (pool: Pool, request: PoolRequest, facts: ObjectionFacts) => string 
 const RULES: readonly (readonly [name: string, rule: Rule])[] = [
   ['terminating', (pool) => (pool.isTerminating ? 'it is being deleted' : null)],
   ['disabled', (pool) => (pool.isDisabled ? 'it is disabled' : null)],
+  ['overlap', (pool, _, { overlaps }) => overlaps.get(pool.name) ?? null],
   ['family', (pool, _, { family }) => (pool.family === family ? null : `it is an IPv${pool.family} pool`)],
   ['node', nodeMismatch],
   ['namespace', namespaceMismatch],

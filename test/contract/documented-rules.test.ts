@@ -37,7 +37,12 @@ function tried(pools: readonly Pool[], { request, reserved }: Asked = {}): strin
   const options = { enableIPv4: true, enableIPv6: true, enableSubnets: true };
   const candidates = findCandidates(asked, pools, options);
   if (candidates.kind === 'subnets') return [`subnet ${candidates.subnets.v4}`];
-  const facts = { family: 4, reserved: reservedOf(reserved), agentNamespace: 'kube-system' } as const;
+  const facts = {
+    family: 4,
+    reserved: reservedOf(reserved),
+    overlaps: new Map(),
+    agentNamespace: 'kube-system',
+  } as const;
   return sortOut(candidates.v4, asked, facts).eligible.map((candidate) => candidate.pool.name);
 }
 
