@@ -56,7 +56,7 @@ test.each([
   {
     name: 'a port in words',
     env: { IPLEDGER_METRIC_HTTP_PORT: '0x10' },
-    says: 'IPLEDGER_METRIC_HTTP_PORT: expected a port',
+    says: 'IPLEDGER_METRIC_HTTP_PORT: expected a whole number',
   },
   {
     name: 'a switch',
