@@ -27,7 +27,11 @@ test.each([
   { name: 'its namespace is gone and its pod has ended', wish: { goneForMs: 60_000, pod: 'ended' }, expected: true },
   { name: 'its pod lives and gets a new sandbox', wish: { goneForMs: 600_000, pod: 'alive' }, expected: null },
   { name: 'it waits for its sticky holder', wish: { goneForMs: 600_000, state: 'Retained' }, expected: null },
-  { name: 'it is Suspect, which is the controller to end', wish: { goneForMs: 600_000, state: 'Suspect' }, expected: null },
+  {
+    name: 'it is Suspect, which is the controller to end',
+    wish: { goneForMs: 600_000, state: 'Suspect' },
+    expected: null,
+  },
 ] as const)('$name: $expected', ({ wish, expected }) => {
   expect(judge(wish)).toBe(expected);
 });

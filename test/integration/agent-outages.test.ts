@@ -6,7 +6,14 @@ import type { ErrorBody } from '#pkg/agentapi/wire.ts';
 import { REASONS } from '#pkg/errors/reasons.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { pauseForSure } from './ledger-pause.ts';
-import { type AgentAtWork, type Answer, type Pod, type PodCluster, startAgentOf, startPodCluster } from './pod-cluster.ts';
+import {
+  type AgentAtWork,
+  type Answer,
+  type Pod,
+  type PodCluster,
+  startAgentOf,
+  startPodCluster,
+} from './pod-cluster.ts';
 
 let cluster: PodCluster;
 

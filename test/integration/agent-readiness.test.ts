@@ -95,7 +95,12 @@ test('GC releases what the runtime does not know and whose pod is gone, and noth
   await using agent = await startAgentOf(cluster, { node: 'worker-2' });
   await agent.untilReady();
   const born = (name: string) => cluster.createPod({ name, node: 'worker-2' });
-  const [living, gone, valid, other] = [await born('living'), await born('gone'), await born('valid'), await born('other')];
+  const [living, gone, valid, other] = [
+    await born('living'),
+    await born('gone'),
+    await born('valid'),
+    await born('other'),
+  ];
   for (const pod of [living, gone, valid]) await agent.add(pod);
   await agent.add(other, { network: 'another' });
   for (const pod of [gone, valid, other]) await cluster.deletePod(pod);
@@ -116,8 +121,15 @@ test('CHECK: fine as it was answered, and says what differs', async () => {
   await using agent = await startAgentOf(cluster);
   const pod = await cluster.createPod({ name: 'checked' });
   const { ips } = await agent.add(pod);
-  const args = { containerID: pod.uid.replaceAll('-', ''), ifName: 'eth0', podNamespace: 'default', podName: 'checked', podUID: pod.uid };
-  const check = (shown: readonly { address: string }[]) => agent.call<ErrorBody>('POST', PATHS.check, { ...args, ips: shown });
+  const args = {
+    containerID: pod.uid.replaceAll('-', ''),
+    ifName: 'eth0',
+    podNamespace: 'default',
+    podName: 'checked',
+    podUID: pod.uid,
+  };
+  const check = (shown: readonly { address: string }[]) =>
+    agent.call<ErrorBody>('POST', PATHS.check, { ...args, ips: shown });
   expect((await check(ips.map(({ address }) => ({ address })))).status).toBe(200);
   const { body } = await check([{ address: '10.0.0.250/24' }]);
   expect(body.reason).toBe('check-failed');
