@@ -46,6 +46,7 @@ export class Readiness {
     const over = Promise.withResolvers<void>();
     const timer = setTimeout(over.resolve, Math.max(0, deadlineMs - performance.now()));
     call.signal.addEventListener('abort', () => over.resolve(), { once: true });
+    if (call.signal.aborted) over.resolve();
     await Promise.race([this.#ready.promise, over.promise]);
     clearTimeout(timer);
     this.throwIfNotYet();

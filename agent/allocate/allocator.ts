@@ -11,6 +11,7 @@ import { type Call, throwIfAbandoned } from '../call.ts';
 import type { Gate, Slot } from '../gate.ts';
 import type { HolderFacts, HolderSource } from '../holder-source.ts';
 import type { Journal } from '../journal/journal.ts';
+import { recordNameOf } from '../journal/journal-entry.ts';
 import { spareAnswered } from '../journal/spare-answered.ts';
 import type { KeyedQueue } from '../keyed-queue.ts';
 import type { NodeIndex } from '../node-index.ts';
@@ -68,7 +69,9 @@ export class Allocator {
     this.#deps.metrics.queueWait(performance.now() - call.arrivedAtMs);
     const { spool, journal, index, reattachment, reach } = this.#deps;
     const spooled = spool.find(args);
-    const isReleasePending = spooled !== null || (journal?.ofAttachment(args).length ?? 0) > 0;
+    const unsettled = journal?.ofAttachment(args) ?? [];
+    const isReleasePending = spooled !== null || unsettled.length > 0;
+    await reattachment.recall(unsettled.map(recordNameOf), facts.holder);
     const isStray = (record: IpRecord) => hasMoved(record, facts) && this.#isOutOfReach(record, facts);
     const found = await reattachment.reattach(facts.holder, isReleasePending, isStray);
     const held = await this.#probeUnanswered(found, facts, call);

@@ -31,3 +31,8 @@ test('time is over', async () => {
   const waiters = new FreedWaiters(createMemoryLedger(), CATALOG, VIEWS, 1);
   expect(await waiters.wait(['p'], 1, new AbortController().signal, never)).toBe('timeout');
 });
+
+test('a caller that had gone away before does not wait', { timeout: 10_000 }, async () => {
+  const waiters = new FreedWaiters(createMemoryLedger(), CATALOG, VIEWS, 1);
+  expect(await waiters.wait(['p'], 60_000, AbortSignal.abort(), never)).toBe('woken');
+});

@@ -56,7 +56,7 @@ export class FreedWaiters {
     // An address may come back under the name of another pool that has it too.
     stack.use(this.#views.onFreed((pool) => pools.includes(pool) && wake()));
     stack.use(this.#catalog.onChange(wake));
-    if (isWorthTrying()) wake();
+    if (signal.aborted || isWorthTrying()) wake();
     return await promise;
   }
 }

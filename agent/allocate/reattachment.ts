@@ -21,9 +21,18 @@ export class Reattachment {
     this.#deps = deps;
   }
 
+  /** Names that a try before this one may have taken: what has landed since is the holder's like any other. */
+  async recall(names: readonly string[], asking: Asking): Promise<void> {
+    for (const name of names) {
+      const found = await this.#deps.ledger.get(name);
+      if (found !== null && isHeldBy(found, asking)) this.#deps.index.put(found);
+    }
+  }
+
   /**
    * The holder's own Allocated records, one per family, each confirmed by the ledger. With a release still pending
-   * the record is changed, so that the release's preconditions can no longer hit it (rule 8). A stray is given back.
+   * the record is changed, so that the release's preconditions can no longer hit it (rule 8). A stray is given back, and
+   * of two the one that an ADD was answered with stays (rule 4).
    */
   async reattach(
     asking: Asking,
@@ -32,7 +41,8 @@ export class Reattachment {
   ): Promise<IpRecord[]> {
     const mine = this.#deps.index.ofHolderUid(asking.uid).filter((record) => isHeldBy(record, asking));
     const kept: IpRecord[] = [];
-    for (const record of mine.toSorted((a, b) => Number(isOf(b, asking)) - Number(isOf(a, asking)))) {
+    const rank = (record: IpRecord) => 2 * Number(this.#deps.index.isAnswered(record)) + Number(isOf(record, asking));
+    for (const record of mine.toSorted((a, b) => rank(b) - rank(a))) {
       if (isStray(record)) await this.#deps.giveBack.afterUse(record);
       else if (kept.some((it) => recordFamily(it) === recordFamily(record))) await this.#deps.giveBack.atOnce(record);
       else kept.push(...(await this.confirm(record, asking, isReleasePending)));

@@ -18,6 +18,7 @@ import type { Readiness } from '../readiness.ts';
 import { Spool } from '../release/spool.ts';
 import { buildServer } from '../server.ts';
 import type { ReachStep } from '../steps.ts';
+import { stopServing } from '../stop-serving.ts';
 import { listenOn, takeHost } from '../take-host.ts';
 import { conflictEvents } from '../told-events.ts';
 import { startBackground } from './background.ts';
@@ -111,7 +112,7 @@ export async function startClusterAgent(
   metrics.watch('lost-events', () => events.lost);
   const server = buildServer(agent, log, env);
   await listenOn(server, socketPath);
-  starting.defer(() => server.close());
+  starting.defer(() => stopServing(server, socketPath));
   starting.defer(() => waiters.stop());
   starting.defer(() => agent.readiness.giveUp());
   log.info({ socket: socketPath, node }, 'agent listens');

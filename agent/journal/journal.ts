@@ -1,6 +1,7 @@
 import { open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
+import { KeyedQueue } from '../keyed-queue.ts';
 import { makeDirectory, refuseForeignDirectory } from '../private-directory.ts';
 import { type Attachment, attachmentKey } from '../release/attachment.ts';
 import { attachmentOf, decodeEntry, entryFileName, type JournalEntry, recordNameOf } from './journal-entry.ts';
@@ -11,6 +12,8 @@ const MOST_ENTRIES = 10_000;
 export class Journal {
   readonly #directory: string;
   readonly #entries = new Map<string, JournalEntry>();
+  /** Writes of one file follow each other: memory and disk say the same. */
+  readonly #turns = new KeyedQueue();
 
   private constructor(directory: string) {
     this.#directory = directory;
@@ -51,6 +54,21 @@ export class Journal {
 
   async write(entry: JournalEntry): Promise<void> {
     const file = entryFileName(entry);
+    await this.#turns.run([file], () => this.#write(entry, file));
+  }
+
+  /** Only this very entry: another of the same name may have been written since. */
+  async remove(entry: JournalEntry): Promise<void> {
+    const file = entryFileName(entry);
+    await this.#turns.run([file], async () => {
+      if (!this.has(entry)) return;
+      this.#entries.delete(file);
+      await unlink(join(this.#directory, file));
+      await this.#sync();
+    });
+  }
+
+  async #write(entry: JournalEntry, file: string): Promise<void> {
     if (!this.#entries.has(file) && this.#entries.size >= MOST_ENTRIES) {
       throw new IpamError('io-failure', `the journal ${this.#directory} already has ${MOST_ENTRIES} entries`);
     }
@@ -64,14 +82,6 @@ export class Journal {
     await rename(unfinished, path);
     await this.#sync();
     this.#entries.set(file, entry);
-  }
-
-  /** Only this very entry: another of the same name may have been written since. */
-  async remove(entry: JournalEntry): Promise<void> {
-    if (!this.has(entry)) return;
-    this.#entries.delete(entryFileName(entry));
-    await unlink(join(this.#directory, entryFileName(entry)));
-    await this.#sync();
   }
 
   async #load(file: string, onUnreadable: (file: string, why: string) => void): Promise<void> {

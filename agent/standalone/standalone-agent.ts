@@ -9,6 +9,7 @@ import { Spool } from '../release/spool.ts';
 import { repeat } from '../repeat.ts';
 import { buildServer } from '../server.ts';
 import type { ReachStep } from '../steps.ts';
+import { stopServing } from '../stop-serving.ts';
 import { listenOn, takeHost } from '../take-host.ts';
 import { composeStandalone, loadIndex } from './compose-standalone.ts';
 import { LastGoodFiles } from './last-good-files.ts';
@@ -63,7 +64,7 @@ export async function startStandaloneAgent(
   agent.readiness.become();
   const server = buildServer(agent, log);
   await listenOn(server, config.socketPath);
-  starting.defer(() => server.close());
+  starting.defer(() => stopServing(server, config.socketPath));
   starting.defer(() => waiters.stop());
   log.info({ socket: config.socketPath, node: config.node }, 'agent serves');
 

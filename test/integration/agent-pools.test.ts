@@ -29,16 +29,20 @@ async function poolOf(ips: readonly string[], more = {}, metadata = {}) {
 
 describe('a pool that changes between choice and create', () => {
   test.each([
-    { name: 'deleted', change: (path: string) => cluster.remove(path), next: 'unknown-pool' },
+    { name: 'deleted', change: (path: string) => cluster.remove(path), afterwards: 'unknown-pool' },
     {
       name: 'disabled',
       change: (path: string) => cluster.patch(path, { spec: { disable: true } }),
-      next: 'no-eligible-pool',
+      afterwards: 'no-eligible-pool',
     },
-    { name: 'emptied', change: (path: string) => cluster.patch(path, { spec: { ips: [] } }), next: 'no-eligible-pool' },
+    {
+      name: 'emptied',
+      change: (path: string) => cluster.patch(path, { spec: { ips: [] } }),
+      afterwards: 'no-eligible-pool',
+    },
   ])(
     '$name: the ADD under way is answered or refused, the next one is refused, and the DEL leaves nothing',
-    async ({ change, next }) => {
+    async ({ change, afterwards }) => {
       const pool = await poolOf(['10', '11', '12']);
       const pending: Promise<void>[] = [];
       let isArmed = false;
@@ -59,7 +63,7 @@ describe('a pool that changes between choice and create', () => {
       const second = await pool.pod('second');
       await vi.waitUntil(async () => {
         const { body } = await agent.tryAdd(second);
-        return (body as { reason?: string }).reason === next;
+        return (body as { reason?: string }).reason === afterwards;
       }, 20_000);
       for (const pod of [first, second]) await cluster.deletePod(pod);
       await vi.waitUntil(async () => {

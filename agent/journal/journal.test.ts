@@ -1,0 +1,97 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { buildRecord } from '#test/support/build-record.ts';
+import { Journal } from './journal.ts';
+import { type AbandonedName, entryFileName, type OwedRelease } from './journal-entry.ts';
+
+const AT = '2026-11-16T10:00:00.000Z';
+const RELEASE: OwedRelease = { kind: 'release', record: buildRecord(), fate: 'rest', at: AT };
+const ABANDONED: AbandonedName = {
+  kind: 'abandoned',
+  name: '10.0.0.9',
+  uid: 'u-1',
+  containerID: 'c1',
+  interface: 'eth0',
+  isChange: false,
+  at: AT,
+};
+
+async function makeDirectory() {
+  const path = await mkdtemp(join(tmpdir(), 'ipledger-journal-'));
+  return { path: join(path, 'journal'), [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+const openStrict = (path: string) =>
+  Journal.open(path, (file, why) => {
+    throw new Error(`${file}: ${why}`);
+  });
+
+test('what was written is there after a restart, and what was removed is not', async () => {
+  await using directory = await makeDirectory();
+  const before = await openStrict(directory.path);
+  await before.write(RELEASE);
+  await before.write({ ...ABANDONED, spared: 'r-1' });
+  const after = await openStrict(directory.path);
+  expect(after.all()).toHaveLength(2);
+  expect(after.all()).toEqual(expect.arrayContaining([RELEASE, { ...ABANDONED, spared: 'r-1' }]));
+  for (const entry of after.all()) await after.remove(entry);
+  expect((await openStrict(directory.path)).size).toBe(0);
+  expect(await readdir(directory.path)).toEqual([]);
+});
+
+test('the same entry twice is one, and the later one counts', async () => {
+  await using directory = await makeDirectory();
+  const journal = await openStrict(directory.path);
+  await journal.write(ABANDONED);
+  const spared = { ...ABANDONED, spared: 'r-1' };
+  await journal.write(spared);
+  expect(journal.all()).toEqual([spared]);
+  await journal.remove(ABANDONED); // another by now
+  expect((await openStrict(directory.path)).all()).toEqual([spared]);
+});
+
+test('many writes and removals of one entry at once leave memory and disk the same', async () => {
+  await using directory = await makeDirectory();
+  const journal = await openStrict(directory.path);
+  const versions = Array.from({ length: 20 }, (_, at) => ({ ...ABANDONED, spared: `r-${at}` }));
+  await Promise.all(versions.flatMap((entry) => [journal.write(entry), journal.remove(entry)]));
+  expect((await openStrict(directory.path)).all()).toEqual(journal.all());
+});
+
+test('entries are found by their sandbox and by the name of their record', async () => {
+  await using directory = await makeDirectory();
+  const journal = await openStrict(directory.path);
+  await journal.write(RELEASE);
+  await journal.write(ABANDONED);
+  expect(journal.ofAttachment({ containerID: 'c1', ifName: 'eth0' })).toEqual([ABANDONED]);
+  expect(journal.ofAttachment({ containerID: 'c1', ifName: 'net1' })).toEqual([]);
+  expect(journal.ofAttachment({ containerID: 'c0ffee', ifName: 'eth0' })).toEqual([RELEASE]);
+  expect(journal.ofRecord('10.0.0.5')).toEqual([RELEASE]);
+  expect(journal.ofRecord('10.0.0.9')).toEqual([ABANDONED]);
+});
+
+test.each([
+  { name: 'no JSON', text: '{"kind":' },
+  { name: 'another kind', text: JSON.stringify({ ...ABANDONED, kind: 'theft' }) },
+  { name: 'a record that is none', text: JSON.stringify({ ...RELEASE, record: { name: 7 } }) },
+  { name: "another entry's content", text: JSON.stringify({ ...ABANDONED, name: '10.0.0.99' }) },
+  { name: 'wrong types', text: JSON.stringify({ ...ABANDONED, isChange: 'yes' }) },
+])('a file with $name is told by its name and left where it is', async ({ text }) => {
+  await using directory = await makeDirectory();
+  await openStrict(directory.path);
+  const file = entryFileName(ABANDONED);
+  await writeFile(join(directory.path, file), text);
+  const told: string[] = [];
+  const journal = await Journal.open(directory.path, (name) => told.push(name));
+  expect([told, journal.size, await readdir(directory.path)]).toEqual([[file], 0, [file]]);
+});
+
+test('a write that a crash cut short is swept away', async () => {
+  await using directory = await makeDirectory();
+  await openStrict(directory.path);
+  await writeFile(join(directory.path, `${entryFileName(ABANDONED)}.unfinished`), '{"ki');
+  expect((await openStrict(directory.path)).size).toBe(0);
+  expect(await readdir(directory.path)).toEqual([]);
+});

@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest';
+import type { RecordSpec } from '#pkg/crd/ip-record.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { abandonedWrite } from '#pkg/ledger/abandoned-write.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
+import { buildPool } from '#test/support/build-pool.ts';
+import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
+import { scriptedLedger } from '#test/support/scripted-ledger.ts';
+
+const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
+const SET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 's-1' };
+
+/** A ledger that is away, or whose creates get lost on their way, while a test says so. */
+function flaky() {
+  const below = createMemoryLedger();
+  const lost: RecordSpec[] = [];
+  const is = { away: false, losing: false };
+  const guard = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (is.away) throw new IpamError('agent-unavailable', 'the API server is away');
+    return await work();
+  };
+  const ledger: Ledger = scriptedLedger(below, {
+    create: (spec) =>
+      guard(async () => {
+        if (!is.losing) return await below.create(spec);
+        lost.push(spec);
+        throw abandonedWrite('create', spec.address, 'no answer');
+      }),
+    amend: (seen, next) => guard(() => below.amend(seen, next)),
+    release: (seen) => guard(() => below.release(seen)),
+    get: (name) => guard(() => below.get(name)),
+  });
+  const land = async () => {
+    for (const spec of lost.splice(0)) await below.create(spec);
+  };
+  return { ledger, below, is, land };
+}
+
+test.each([
+  { name: 'an ordinary pod', controller: null, left: [] },
+  { name: 'a sticky pod', controller: SET, left: ['Retained'] },
+])(
+  'a DEL of $name while the ledger is away succeeds, is owed, and is done by the next round',
+  async ({ controller, left }) => {
+    const { ledger, is } = flaky();
+    await using made = await startMemoryClusterAgent([POOL], { ledger });
+    const pod = made.pods.put('db-0', { controller });
+    await made.add(pod, 'c1');
+    made.pods.end(pod);
+    is.away = true;
+    await made.del(pod, 'c1');
+    await made.settleJournal();
+    expect(made.journal.size).toBe(1);
+    is.away = false;
+    await made.settleJournal();
+    expect((await made.records()).map(({ spec }) => spec.state)).toEqual(left);
+    expect(made.journal.size).toBe(0);
+  },
+);
+
+test('an owed release that a new ADD of the sandbox came before does not hit it', async () => {
+  const { ledger, is } = flaky();
+  await using made = await startMemoryClusterAgent([POOL], { ledger });
+  const pod = made.pods.put('web');
+  const first = await made.add(pod, 'c1');
+  made.pods.end(pod);
+  is.away = true;
+  await made.del(pod, 'c1');
+  is.away = false;
+  made.pods.put('web');
+  expect(await made.add(pod, 'c1')).toEqual(first);
+  expect(made.journal.size).toBe(0);
+  await made.settleJournal();
+  expect(await made.records()).toMatchObject([{ spec: { holder: { attach: 2 } } }]);
+});
+
+test('an owed release does not hit the next sandbox of the pod', async () => {
+  const { ledger, is } = flaky();
+  await using made = await startMemoryClusterAgent([POOL], { ledger });
+  const pod = made.pods.put('web');
+  const first = await made.add(pod, 'c1');
+  made.pods.end(pod);
+  is.away = true;
+  await made.del(pod, 'c1');
+  is.away = false;
+  made.pods.put('web');
+  expect(await made.add(pod, 'c2')).toEqual(first);
+  await made.settleJournal();
+  expect(await made.records()).toMatchObject([{ spec: { holder: { containerID: 'c2' } } }]);
+  expect(made.journal.size).toBe(0);
+});
+
+test('an abandoned create that lands after another address was answered is given back, as often as it lands', async () => {
+  const { ledger, below, is, land } = flaky();
+  let now = new Date('2026-11-16T10:00:00Z');
+  await using made = await startMemoryClusterAgent([POOL], { ledger, now: () => now });
+  const pod = made.pods.put('web');
+  is.losing = true;
+  await expect(made.add(pod, 'c1')).rejects.toThrow('may still happen');
+  is.losing = false;
+  const [answered] = await made.add(pod, 'c1');
+  await land();
+  expect(await below.list({ limit: 9 })).toHaveLength(2);
+  await made.settleJournal();
+  expect((await made.records()).map(({ spec }) => spec.address)).toEqual([answered]);
+  expect(made.journal.size).toBe(1); // another try of it may be on its way
+  now = new Date('2026-11-16T10:11:00Z');
+  await made.settleJournal();
+  expect(made.journal.size).toBe(0);
+  expect(await made.records()).toHaveLength(1);
+});
+
+test('an abandoned create that landed is what the same sandbox is answered with when it asks again', async () => {
+  const { ledger, is, land } = flaky();
+  await using made = await startMemoryClusterAgent([buildPool({ name: 'v4', ips: ['10.0.0.10'], isDefault: true })], {
+    ledger,
+  });
+  const pod = made.pods.put('web');
+  is.losing = true;
+  await expect(made.add(pod, 'c1')).rejects.toThrow('may still happen');
+  is.losing = false;
+  await land();
+  expect(await made.add(pod, 'c1')).toEqual(['10.0.0.10']);
+  await made.settleJournal();
+  expect(await made.records()).toMatchObject([{ spec: { holder: { containerID: 'c1', attach: 2 } } }]);
+});
+
+test('an abandoned create that lands for a sandbox that is gone frees a full pool for the next one', async () => {
+  const { ledger, is, land } = flaky();
+  await using made = await startMemoryClusterAgent([buildPool({ name: 'v4', ips: ['10.0.0.10'], isDefault: true })], {
+    ledger,
+  });
+  const pod = made.pods.put('web');
+  is.losing = true;
+  await expect(made.add(pod, 'c1')).rejects.toThrow('may still happen');
+  is.losing = false;
+  await land();
+  await made.settleJournal();
+  expect(await made.add(pod, 'c2')).toEqual(['10.0.0.10']);
+  await made.settleJournal();
+  expect(await made.records()).toMatchObject([{ spec: { holder: { containerID: 'c2' } } }]);
+});
+
+test('a name that somebody else has by now is left alone', async () => {
+  const { ledger, below, is, land } = flaky();
+  await using made = await startMemoryClusterAgent([buildPool({ name: 'v4', ips: ['10.0.0.10'], isDefault: true })], {
+    ledger,
+  });
+  is.losing = true;
+  await expect(made.add(made.pods.put('web'), 'c1')).rejects.toThrow();
+  is.losing = false;
+  const other = made.pods.put('other');
+  await made.add(other, 'c2');
+  await land();
+  await made.settleJournal();
+  expect(await below.list({ limit: 9 })).toMatchObject([{ spec: { holder: { uid: other.uid } } }]);
+});
+
+test('one entry that cannot be settled does not keep the others from it', async () => {
+  const below = createMemoryLedger();
+  let isAway = false;
+  const ledger = scriptedLedger(below, {
+    release: async (seen) => {
+      if (isAway) throw new IpamError('agent-unavailable', 'away');
+      if (seen.spec.holder.name === 'cursed') throw new IpamError('internal', 'refused by a policy');
+      return await below.release(seen);
+    },
+  });
+  await using made = await startMemoryClusterAgent([POOL], { ledger });
+  const pods = ['cursed', 'fine-1', 'fine-2'].map((name) => made.pods.put(name));
+  for (const pod of pods) await made.add(pod, pod.name);
+  for (const pod of pods) made.pods.end(pod);
+  isAway = true;
+  for (const pod of pods) await made.del(pod, pod.name);
+  isAway = false;
+  await made.settleJournal();
+  expect((await made.records()).map(({ spec }) => spec.holder.name)).toEqual(['cursed']);
+  expect(made.journal.size).toBe(1);
+});
