@@ -175,7 +175,7 @@ test('a foreign host on a sticky address fails every further ADD too: what the p
 
 test('an address that a lost answer left with its pod is probed before it is given', async () => {
   const prober = new ScriptedProber();
-  const below = createMemoryLedger();
+  const below: Ledger = createMemoryLedger();
   const lostAnswer = async (...args: Parameters<Ledger['takeOver']>) => {
     await below.takeOver(...args);
     throw new IpamError('agent-unavailable', 'the API server does not answer');
