@@ -11,7 +11,7 @@ import { median, spread } from './statistics.ts';
 const NODES = ['worker-1', 'worker-2', 'worker-3', 'worker-4'];
 /** Without any the two sites are the same: how far from 1 their ratio is then says what the others are worth. */
 const CROWDS = [0, 500, 2_000];
-const PER_CLIENT = 250;
+const PER_CLIENT = 150;
 const BLOCKS = 5;
 const REST_MS = 10_000;
 
