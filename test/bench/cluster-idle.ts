@@ -1,132 +1,94 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { measureInBlocks, noteNoise } from './blocks.ts';
 import { addAll } from './cluster-adds.ts';
+import { IdleCrowd } from './cluster-idle-crowd.ts';
 import { RawClients, readSpecs } from './cluster-raw-clients.ts';
-import { ClusterSite, inFlight } from './cluster-site.ts';
-import { foreignShare, markCpu } from './foreign-cpu.ts';
+import { ClusterSite } from './cluster-site.ts';
 import { type Line, ms, printTable } from './report.ts';
 import { median, spread } from './statistics.ts';
 
 const NODES = ['worker-1', 'worker-2', 'worker-3', 'worker-4'];
-const CROWDS = [500, 2_000];
-const PER_PROCESS = 500;
-const PER_CLIENT = 250;
+/** Without any the two sites are the same: how far from 1 their ratio is then says what the others are worth. */
+const CROWDS = [0, 500, 2_000];
+const PER_CLIENT = 150;
 const BLOCKS = 5;
-/** After so many connections at once the server collects its garbage. */
-const SETTLE_MS = 10_000;
 const REST_MS = 10_000;
 
-interface Stage {
-  readonly agents: string;
-  readonly rates: readonly number[];
-  /** Of kube-apiserver, for one create. */
-  readonly cpuMs: readonly number[];
-  /** Of one core, while nobody creates anything. */
-  readonly restShare: number;
-  readonly foreign: number;
-}
-
-/** Creates by bare clients while agents that do nothing are connected. Before, between and after: crowds take minutes to make. */
+/**
+ * Creates by bare clients on an API server to which agents are connected that do nothing, next to one without agents. Two
+ * servers, so that the blocks can be interleaved: a crowd takes a minute to make.
+ */
 export async function benchIdleAgents(): Promise<void> {
-  await using site = await ClusterSite.start(NODES);
+  await using alone = await startSubject();
+  await using crowded = await startSubject();
+  using crowd = new IdleCrowd(crowded.site);
+  const lines: Line[] = [];
+  for (const size of CROWDS) {
+    await crowd.growTo(size);
+    lines.push(...(await compare(alone, crowded, size)));
+  }
+  printTable('Creates by 4 bare clients while idle agents are connected, next to a server without', lines);
+}
+
+interface Subject extends AsyncDisposable {
+  readonly site: ClusterSite;
+  readonly raw: RawClients;
+}
+
+async function startSubject(): Promise<Subject> {
+  await using stack = new AsyncDisposableStack();
+  const site = stack.use(await ClusterSite.start(NODES));
   await site.createPool('bench', '10.1.0.0-10.1.255.255');
-  const models = await writeModels(site);
-  using raw = RawClients.start(site.server, site.nodes, models);
-  await raw.create(PER_CLIENT);
-
-  const stages = [await measureStage(site, raw, 'none, before')];
-  {
-    using crowd = new IdleCrowd(site);
-    for (const size of CROWDS) {
-      await crowd.growTo(size);
-      stages.push(await measureStage(site, raw, `${size} idle agents`));
-    }
-  }
-  await sleep(SETTLE_MS);
-  stages.push(await measureStage(site, raw, 'none, afterwards'));
-  const [before, ...crowded] = stages;
-  const after = crowded.pop();
-  const without = [...(before?.rates ?? []), ...(after?.rates ?? [])];
-  printTable('Creates by 4 bare clients while idle agents are connected, next to those before and after', [
-    ...[before, after]
-      .filter((stage) => stage !== undefined)
-      .map((stage) => ({ what: stage.agents, value: show(stage) })),
-    ...crowded.map((stage) => describe(stage, without)),
-  ]);
-}
-
-function describe(stage: Stage, without: readonly number[]): Line {
-  const ratio = median(stage.rates) / median(without);
-  const against = `${ratio.toFixed(2)} × without`;
-  return { what: stage.agents, value: show(stage), against, limit: 'at least 0.90 ×', isMet: ratio >= 0.9 };
-}
-
-function show({ rates, cpuMs, restShare, foreign }: Stage): string {
-  const rate = `${median(rates).toFixed(0)}/s ± ${percent(spread(rates))}`;
-  const cpu = `API server ${ms(median(cpuMs))} CPU each, ${percent(restShare)} of a core at rest`;
-  return `${rate}; ${cpu}; ${percent(foreign)} foreign CPU`;
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(0)} %`;
-}
-
-async function measureStage(site: ClusterSite, raw: RawClients, agents: string): Promise<Stage> {
-  const atRestMs = readCpuMs(site.server.pid());
-  await sleep(REST_MS);
-  const restShare = (readCpuMs(site.server.pid()) - atRestMs) / REST_MS;
-  const mark = markCpu();
-  const rates: number[] = [];
-  const cpuMs: number[] = [];
-  for (let block = 0; block < BLOCKS; block += 1) {
-    const before = readCpuMs(site.server.pid());
-    const { seconds, latenciesMs } = await raw.create(PER_CLIENT);
-    rates.push(latenciesMs.length / seconds);
-    cpuMs.push((readCpuMs(site.server.pid()) - before) / latenciesMs.length);
-  }
-  return { agents, rates, cpuMs, restShare, foreign: foreignShare(mark) };
-}
-
-/** One record of each node's agent, and no agent left. */
-async function writeModels(site: ClusterSite) {
   for (const node of site.nodes) {
     await using agent = await site.startAgent(node);
     await addAll([agent], await site.createPods([node.name], 1), 'bench');
   }
-  return await readSpecs(site);
+  const raw = stack.use(RawClients.start(site.server, site.nodes, await readSpecs(site)));
+  const everything = stack.move();
+  return { site, raw, [Symbol.asyncDispose]: () => everything.disposeAsync() };
 }
 
-class IdleCrowd implements Disposable {
-  readonly #site: ClusterSite;
-  readonly #processes: ChildProcess[] = [];
+async function compare(alone: Subject, crowded: Subject, size: number): Promise<Line[]> {
+  const restShare = await measureRest(crowded);
+  const measured = await measureInBlocks(
+    { alone: () => measureCreates(alone), crowded: () => measureCreates(crowded) },
+    BLOCKS,
+  );
+  const column = (name: 'alone' | 'crowded', at: number) =>
+    measured.values[name].map((block) => block[at] ?? Number.NaN);
+  const ratios = (at: number) =>
+    column('crowded', at).map((value, block) => value / (column('alone', at)[block] ?? Number.NaN));
+  const [rates, cpus] = [ratios(0), ratios(1)];
+  const limit = size === 0 ? {} : { limit: 'at least 0.90 ×', isMet: median(rates) >= 0.9 };
+  return [
+    {
+      what: `${size} idle agents (${noteNoise(measured)})`,
+      value: `${median(column('crowded', 0)).toFixed(0)}/s`,
+      against: `${median(rates).toFixed(2)} × without ± ${percent(spread(rates))}`,
+      ...limit,
+    },
+    {
+      what: '  CPU of the API server for one create',
+      value: `${ms(median(column('crowded', 1)))}; ${percent(restShare)} of a core at rest`,
+      against: `${median(cpus).toFixed(2)} × without ± ${percent(spread(cpus))}`,
+    },
+  ];
+}
 
-  constructor(site: ClusterSite) {
-    this.#site = site;
-  }
+/** Creates per second, and CPU milliseconds of kube-apiserver per create. */
+async function measureCreates({ site, raw }: Subject): Promise<number[]> {
+  const beforeMs = readCpuMs(site.server.pid());
+  const { seconds, latenciesMs } = await raw.create(PER_CLIENT);
+  const { length } = latenciesMs;
+  return [length / seconds, (readCpuMs(site.server.pid()) - beforeMs) / length];
+}
 
-  async growTo(size: number): Promise<void> {
-    for (let from = this.#processes.length * PER_PROCESS; from < size; from += PER_PROCESS) await this.#add(from);
-    await sleep(SETTLE_MS);
-  }
-
-  async #add(from: number): Promise<void> {
-    const names = Array.from({ length: PER_PROCESS }, (_, at) => `idle-${from + at}`);
-    await inFlight(names, 16, (name) => this.#site.create('/api/v1/nodes', { metadata: { name } }));
-    const [{ kubeconfigFile = '' } = {}] = this.#site.nodes;
-    const program = join(import.meta.dirname, 'cluster-idle-agents.ts');
-    const child = fork(program, [kubeconfigFile, `${from}`, `${PER_PROCESS}`]);
-    this.#processes.push(child);
-    const gone = new AbortController();
-    child.once('exit', () => gone.abort(new Error('the idle agents ended')));
-    await once(child, 'message', { signal: gone.signal });
-  }
-
-  [Symbol.dispose](): void {
-    for (const child of this.#processes) if (child.connected) child.disconnect();
-  }
+/** The share of one core that the server needs while nobody creates anything. */
+async function measureRest({ site }: Subject): Promise<number> {
+  const beforeMs = readCpuMs(site.server.pid());
+  await sleep(REST_MS);
+  return (readCpuMs(site.server.pid()) - beforeMs) / REST_MS;
 }
 
 function readCpuMs(pid: number): number {
@@ -137,4 +99,8 @@ function readCpuMs(pid: number): number {
     .slice(11, 13)
     .map(Number);
   return (user + system) * 10;
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(0)} %`;
 }

@@ -43,18 +43,21 @@ export function recordAt(index: number): NewObject {
   return { metadata: { name: address, labels: recordLabels(spec) }, spec };
 }
 
-/** The baseline: one `node:http2` session and nothing around it. */
+/** The baseline: one `node:http2` session and nothing around it. A new one only after the server closed an idle one. */
 export class BareClient implements Disposable {
-  readonly #session: ClientHttp2Session;
+  readonly #connect: () => ClientHttp2Session;
   readonly #token: string;
+  #session: ClientHttp2Session;
 
-  private constructor(session: ClientHttp2Session, token: string) {
-    this.#session = session;
+  private constructor(connectNow: () => ClientHttp2Session, token: string) {
+    this.#connect = connectNow;
+    this.#session = connectNow();
     this.#token = token;
   }
 
   static async open({ url, caFile }: ApiAccess, token: string): Promise<BareClient> {
-    return new BareClient(connect(url, { ca: await readFile(caFile) }), token);
+    const ca = await readFile(caFile);
+    return new BareClient(() => connect(url, { ca }), token);
   }
 
   send(method: string, path: string, headers: Readonly<Record<string, string>>, body?: unknown): Promise<Buffer> {
@@ -63,6 +66,7 @@ export class BareClient implements Disposable {
 
   sendText(method: string, path: string, headers: Readonly<Record<string, string>>, body?: string): Promise<Buffer> {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+    if (this.#session.closed || this.#session.destroyed) this.#session = this.#connect();
     const stream = this.#session.request({
       ':method': method,
       ':path': path,
