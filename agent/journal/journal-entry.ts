@@ -55,6 +55,20 @@ export function recordNameOf(entry: JournalEntry): string {
   return entry.kind === 'release' ? entry.record.name : entry.name;
 }
 
+/** The record is what an abandoned create made after all, and no ADD was answered with it. */
+export function isLeftBehind({ uid, spec }: IpRecord, entry: JournalEntry): boolean {
+  const { holder } = spec;
+  return (
+    entry.kind === 'abandoned' &&
+    !entry.isChange &&
+    entry.spared !== uid &&
+    spec.state === 'Allocated' &&
+    holder.uid === entry.uid &&
+    holder.containerID === entry.containerID &&
+    holder.interface === entry.interface
+  );
+}
+
 export function decodeEntry(value: unknown): JournalEntry {
   const fields = asObject(value, 'the entry');
   const at = asString(fields['at'], 'at', LONGEST);

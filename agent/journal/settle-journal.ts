@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { KeyedQueue } from '../keyed-queue.ts';
@@ -10,6 +9,7 @@ import type { Journal } from './journal.ts';
 import {
   type AbandonedName,
   attachmentOf,
+  isLeftBehind,
   type JournalEntry,
   type OwedRelease,
   recordNameOf,
@@ -63,16 +63,9 @@ async function lookAfter(entry: AbandonedName, deps: SettleDeps): Promise<void> 
     if (found?.spec.holder.node === node) index.put(found);
     return await journal.remove(entry);
   }
-  if (found !== null && found.spec.holder.node === node && isFor(found, entry) && found.uid !== entry.spared) {
+  if (found !== null && found.spec.holder.node === node && isLeftBehind(found, entry)) {
     const outcome = await giveBack.settle(found, 'free');
     log.warn({ address: found.spec.address, containerID: entry.containerID, outcome }, 'abandoned address landed late');
   }
   if (isOver) await journal.remove(entry);
-}
-
-function isFor({ spec }: IpRecord, { uid, containerID, interface: nic }: AbandonedName): boolean {
-  const { holder } = spec;
-  return (
-    spec.state === 'Allocated' && holder.uid === uid && holder.containerID === containerID && holder.interface === nic
-  );
 }

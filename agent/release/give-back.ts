@@ -3,7 +3,7 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Ledger, Refusal, UpdateOutcome } from '#pkg/ledger/ledger.ts';
 import type { PoolViews } from '../allocate/pool-views.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Fate } from '../journal/journal-entry.ts';
+import { type Fate, isLeftBehind } from '../journal/journal-entry.ts';
 import type { NodeIndex } from '../node-index.ts';
 import type { PoolCatalog } from '../pool-catalog.ts';
 import type { ReachStep } from '../steps.ts';
@@ -44,9 +44,11 @@ export class GiveBack {
     return await this.#settleOrOwe(seen, 'free');
   }
 
-  /** For the next pod of the same sticky holder. */
+  /** For the next pod of the same sticky holder; one that no pod ever had is nobody's to wait for. */
   async retain(seen: IpRecord): Promise<GivenBack> {
-    return await this.#settleOrOwe(seen, 'retain');
+    const entries = this.#deps.journal?.ofRecord(seen.name) ?? [];
+    const wasNeverHad = entries.some((entry) => isLeftBehind(seen, entry));
+    return await this.#settleOrOwe(seen, wasNeverHad ? 'free' : 'retain');
   }
 
   /** Throws where the ledger is not there; nothing is owed by that. */

@@ -31,6 +31,8 @@ export interface MemoryClusterAgent extends ComposedAgent, AsyncDisposable {
   readonly spool: Spool;
   readonly catalog: FixedCatalog;
   refresh(): Promise<void>;
+  /** What the ends of pods so far have set off is done. */
+  endsHandled(): Promise<void>;
   /** The addresses without their prefix lengths. */
   add(pod: PodFacts, containerID: string, more?: Partial<AddArgs>): Promise<string[]>;
   del(pod: PodFacts, containerID: string, more?: Partial<DelArgs>): Promise<void>;
@@ -90,7 +92,8 @@ export async function startMemoryClusterAgent(
     journal,
   });
   const { agent, releaser } = composed;
-  pods.onEnd((uid) => void releaser.podEnded(uid));
+  const ends: Promise<unknown>[] = [];
+  pods.onEnd((uid) => void ends.push(releaser.podEnded(uid)));
   const refresh = () => refreshIndex({ ledger, index, releaser, pods, node, nowMs, log });
   await refresh();
   agent.readiness.become();
@@ -103,6 +106,7 @@ export async function startMemoryClusterAgent(
     spool,
     catalog,
     refresh,
+    endsHandled: async () => void (await Promise.all(ends)),
     add: async (pod, containerID, more) => {
       const answer = await agent.add(addArgs(containerID, { ...nameOf(pod), ...more }), newCall());
       return answer.ips.map(({ address }) => address.split('/')[0] ?? '');
