@@ -3,7 +3,7 @@ import type { IpRecord } from '#pkg/crd/ip-record.ts';
 interface Entry {
   readonly record: IpRecord;
   readonly writtenAtMs: number;
-  /** An ADD of this process was answered with it. */
+  /** An ADD of this process was answered with it, for the holder that it has. */
   readonly isAnswered: boolean;
 }
 
@@ -74,9 +74,10 @@ export class NodeIndex {
     if (entry?.record.uid === uid) this.#byName.set(name, { ...entry, isAnswered: true });
   }
 
-  isAnswered({ name, uid }: IpRecord): boolean {
+  /** A record outlives its holder: what the one before was answered says nothing about the next. */
+  isAnswered({ name, uid, spec }: IpRecord): boolean {
     const entry = this.#byName.get(name);
-    return entry?.record.uid === uid && entry.isAnswered;
+    return entry?.record.uid === uid && entry.record.spec.holder.uid === spec.holder.uid && entry.isAnswered;
   }
 
   writtenAtMs(name: string): number | null {

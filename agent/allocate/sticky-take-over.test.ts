@@ -10,6 +10,8 @@ import { ScriptedProber } from '#test/support/scripted-prober.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
 const SET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 's-1' };
+const PROBING = { ...NO_PROBING, detectConflict: true };
+const SQUATTED = { kind: 'conflict', mac: '02:00:00:00:00:99' } as const;
 const VMI = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: 'v-1' };
 
 /** Writes down what the ledger is asked. */
@@ -151,6 +153,39 @@ test('a foreign host on a sticky address fails the ADD and the record stays', as
   const [address = ''] = await retained(made);
   prober.verdicts[address] = { kind: 'conflict', mac: '02:00:00:00:00:99' };
   const next = made.pods.put('db-0', { uid: 'second', controller: SET });
+  await expect(made.add(next, 'c2')).rejects.toMatchObject({ reason: 'sticky-address-conflict' });
+  expect(await made.records()).toMatchObject([{ spec: { address, state: 'Allocated', holder: { uid: 'second' } } }]);
+});
+
+test('a foreign host on a sticky address fails every further ADD too: what the pod before was answered says nothing', async () => {
+  const prober = new ScriptedProber();
+  await using made = await startMemoryClusterAgent([POOL], { prober, probeSettings: PROBING });
+  const [address = ''] = await made.add(made.pods.put('db-0', { uid: 'first', controller: SET }), 'c1');
+  const [held] = await made.records();
+  // The controller, without a DEL of this node.
+  if (held !== undefined) await made.ledger.amend(held, { ...held.spec, state: 'Retained' });
+  prober.verdicts[address] = SQUATTED;
+  const next = made.pods.put('db-0', { uid: 'second', controller: SET });
+  for (const container of ['c2', 'c2', 'c3']) {
+    await expect(made.add(next, container)).rejects.toMatchObject({ reason: 'sticky-address-conflict' });
+  }
+  delete prober.verdicts[address];
+  expect(await made.add(next, 'c3')).toEqual([address]);
+});
+
+test('an address that a lost answer left with its pod is probed before it is given', async () => {
+  const prober = new ScriptedProber();
+  const below = createMemoryLedger();
+  const lostAnswer: Ledger['takeOver'] = async (seen, next) => {
+    await below.takeOver(seen, next);
+    throw new IpamError('agent-unavailable', 'the API server does not answer');
+  };
+  const ledger = scriptedLedger(below, { takeOver: lostAnswer });
+  await using made = await startMemoryClusterAgent([POOL], { ledger, prober, probeSettings: PROBING });
+  const [address = ''] = await retained(made);
+  const next = made.pods.put('db-0', { uid: 'second', controller: SET });
+  await expect(made.add(next, 'c2')).rejects.toThrow('does not answer');
+  prober.verdicts[address] = SQUATTED;
   await expect(made.add(next, 'c2')).rejects.toMatchObject({ reason: 'sticky-address-conflict' });
   expect(await made.records()).toMatchObject([{ spec: { address, state: 'Allocated', holder: { uid: 'second' } } }]);
 });

@@ -69,7 +69,7 @@ export class StickyTakeOver {
       throwIfAbandoned(call);
       const listed = await ledger.byHolder(holderKey(facts.holder, family));
       const own = listed.find(({ spec }) => spec.holder.uid === facts.holder.uid && isHeld(spec.state));
-      if (own !== undefined) return await this.#reattach(own, facts);
+      if (own !== undefined) return await this.#reattach(own, poolOf(own, pools), sticky);
       const waiting = listed.find(({ spec }) => spec.state === 'Retained' || spec.state === 'Suspect');
       const pool = waiting === undefined ? undefined : poolOf(waiting, pools);
       if (waiting !== undefined && pool !== undefined) {
@@ -90,11 +90,15 @@ export class StickyTakeOver {
     }
   }
 
-  /** An earlier ADD of this very pod took it, and its answer was lost. */
-  async #reattach(own: IpRecord, { holder }: HolderFacts): Promise<IpRecord | null> {
-    this.#deps.index.put(own);
-    const [record] = await this.#deps.reattachment.confirm(own, holder, false);
-    return record ?? null;
+  /** An earlier ADD of this very pod took it, and its answer was lost: perhaps before the probe. */
+  async #reattach(own: IpRecord, pool: Pool | undefined, { facts, call }: StickyCall): Promise<IpRecord | null> {
+    const { index, reattachment, probe } = this.#deps;
+    index.put(own);
+    const [record] = await reattachment.confirm(own, facts.holder, false);
+    if (record === undefined) return null;
+    const isKnownGood = facts.isMigrationTarget || index.isAnswered(record);
+    if (pool !== undefined && !isKnownGood) await probe.refuseConflict(record, pool, call);
+    return record;
   }
 
   /** The order matters: listed, then the pod itself read, then the write on what was listed. */
