@@ -13,7 +13,10 @@ export function openProber(
 ): Prober | null {
   const missing = checkProbeCapabilities();
   if (missing !== null && (detectConflict || detectGateway)) throw new IpamError('bad-config', missing);
-  if (missing !== null) return null;
+  if (missing !== null) {
+    log.warn({ why: missing }, 'no address can be probed: pools that ask for it are not served');
+    return null;
+  }
   const onAnnounceFailure = ({ interface: name }: AnnounceTarget, why: string) =>
     log.warn({ interface: name, why }, 'address not announced');
   return starting.use(new Prober({ onAnnounceFailure }));

@@ -12,6 +12,7 @@ import type { Call } from './call.ts';
 import { refuseConflictRelease } from './conflict-release.ts';
 import { serveInspection } from './inspect/routes.ts';
 import { parseBody } from './request-body.ts';
+import { UnfinishedCallers } from './unfinished-callers.ts';
 import { toWorkloadEndpoint } from './workload-endpoint.ts';
 
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
@@ -32,6 +33,8 @@ export function buildServer(agent: Agent, log: Logger, options: ServerOptions = 
     requestTimeout: 10_000,
     routerOptions: { maxParamLength: 200 },
   });
+  const unfinished = new UnfinishedCallers(server.server);
+  server.addHook('preClose', async () => unfinished.hangUpSoon());
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   server.setErrorHandler((thrown, request, reply) => answerError(thrown, request, reply, log));

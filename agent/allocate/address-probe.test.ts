@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { addArgs, delArgs, NO_PROBING, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
+import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { ScriptedProber } from '#test/support/scripted-prober.ts';
 import type { ProbeVerdict } from '../probe/probe-target.ts';
 
@@ -130,4 +132,50 @@ test('a record from before a crash is probed before it is answered; squatted mea
   expect(second).not.toBe(`${first}/24`);
   await after.agent.del(delArgs('c1'));
   expect((await ledger.list({ limit: 9 })).map(({ spec }) => spec.state)).toEqual(['Quarantined']);
+});
+
+test.each([{ detectConflict: true }, { detectGateway: true }])(
+  'a pool that asks for probing is not served unprobed by an agent that may not probe: %o',
+  async (asked) => {
+    await using made = await startMemoryAgent([{ ...POOL, ...asked }], { prober: null });
+    await expect(made.agent.add(addArgs('c1'), newCall())).rejects.toMatchObject({
+      reason: 'io-failure',
+      message: expect.stringContaining('this agent may not probe') as string,
+    });
+    expect(await made.ledger.list({ limit: 9 })).toEqual([]);
+  },
+);
+
+test('a conflict that cannot be written down is no reason to give the address out, now or at the next try', async () => {
+  const below = createMemoryLedger();
+  let isAway = true;
+  const ledger = scriptedLedger(below, {
+    amend: async (seen, next) => {
+      if (isAway) throw new IpamError('agent-unavailable', 'the ledger is away');
+      return await below.amend(seen, next);
+    },
+  });
+  const prober = new ScriptedProber(squatting(10, 20));
+  await using made = await startMemoryAgent([POOL], { ledger, prober, probeSettings: PROBING });
+  for (const container of ['c1', 'c1', 'c2']) {
+    await expect(made.agent.add(addArgs(container), newCall())).rejects.toMatchObject({ reason: 'agent-unavailable' });
+  }
+  isAway = false;
+  const squatted = prober.probed[0] ?? '';
+  for (const address of Object.keys(prober.verdicts)) if (address !== squatted) delete prober.verdicts[address];
+  const { ips } = await made.agent.add(addArgs('c1'), newCall());
+  expect(ips[0]?.address).not.toBe(`${squatted}/24`);
+  expect(await below.get(squatted)).toMatchObject({ spec: { state: 'Quarantined', holder: { name: MAC } } });
+});
+
+test('a caller that goes away during the probe leaves no address behind', async () => {
+  const gone = new AbortController();
+  const prober = new ScriptedProber();
+  prober.probe = async (_target, signal?: AbortSignal) => {
+    gone.abort();
+    return signal?.aborted === true ? { kind: 'failed', why: 'the caller gave up' } : { kind: 'free' };
+  };
+  await using made = await startMemoryAgent([POOL], { prober, probeSettings: PROBING });
+  await expect(made.agent.add(addArgs('c1'), newCall(30_000, gone.signal))).rejects.toThrow('the caller gave up');
+  expect(await made.ledger.list({ limit: 9 })).toEqual([]);
 });

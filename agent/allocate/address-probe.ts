@@ -50,7 +50,7 @@ export class AddressProbe {
   /** Null: it may be used. A foreign host's MAC: it is quarantined now. Throws what the caller is told otherwise. */
   async findConflict(record: IpRecord, pool: Pool, call: Call): Promise<string | null> {
     const target = this.#targetOf(record.spec, pool);
-    if (target === null || this.#deps.prober === null) return null;
+    if (target === null) return null;
     const verdict = await this.#probe(target, call);
     if (verdict.kind === 'free') return null;
     if (verdict.kind === 'skipped') {
@@ -59,26 +59,30 @@ export class AddressProbe {
     }
     if (verdict.kind === 'conflict') return await this.#onConflict(record, verdict.mac);
     await this.#deps.giveBack.atOnce(record);
-    throw toError(verdict, record, target);
+    throw toError(verdict, record.spec, target);
   }
 
   /** A sticky holder keeps its address, whoever else uses it: the call fails, and the record stays. */
   async refuseConflict(record: IpRecord, pool: Pool, call: Call): Promise<void> {
     const target = this.#targetOf(record.spec, pool);
-    if (target === null || this.#deps.prober === null) return;
+    if (target === null) return;
     const verdict = await this.#probe(target, call);
     if (verdict.kind === 'free' || verdict.kind === 'skipped') return;
-    if (verdict.kind !== 'conflict') throw toError(verdict, record, target);
+    if (verdict.kind !== 'conflict') throw toError(verdict, record.spec, target);
     this.#deps.onConflict?.(record, verdict.mac);
     const message = `${record.spec.address} belongs to ${record.spec.holder.namespace}/${record.spec.holder.name}, but a foreign host with MAC ${verdict.mac} uses it`;
     throw new IpamError('sticky-address-conflict', message);
   }
 
-  /** Whatever the switches say: true only if the network was asked and nobody answered. */
+  /**
+   * Whatever the switch says: true only if the network was asked for the address and nobody answered. A gateway that is
+   * to be there and is not fails the call, as with every other address.
+   */
   async isSilent(spec: RecordSpec, pool: Pool, call: Call): Promise<boolean> {
-    const target = this.#targetOf(spec, { ...pool, detectConflict: true, detectGateway: false });
-    if (target === null || this.#deps.prober === null) return false;
+    const target = this.#targetOf(spec, { ...pool, detectConflict: true });
+    if (target === null) return false;
     const verdict = await this.#probe(target, call);
+    if (verdict.kind === 'gateway-unreachable') throw toError(verdict, spec, target);
     return verdict.kind === 'free';
   }
 
@@ -95,7 +99,7 @@ export class AddressProbe {
     const { prober, onVerdict } = this.#deps;
     const verdict: ProbeVerdict =
       prober === null
-        ? { kind: 'skipped', why: 'this process may not probe' }
+        ? { kind: 'failed', why: 'this agent may not probe, its log names the capability that it lacks' }
         : await prober.probe(target, call.signal);
     onVerdict?.(verdict.kind);
     return verdict;
@@ -138,7 +142,7 @@ export class AddressProbe {
 
 function toError(
   verdict: ProbeVerdict & { kind: 'gateway-unreachable' | 'failed' },
-  { spec }: IpRecord,
+  spec: RecordSpec,
   { gateway }: ProbeTarget,
 ): IpamError {
   if (verdict.kind === 'failed') {

@@ -175,9 +175,9 @@ test('a foreign host on a sticky address fails every further ADD too: what the p
 
 test('an address that a lost answer left with its pod is probed before it is given', async () => {
   const prober = new ScriptedProber();
-  const below: Ledger = createMemoryLedger();
-  const lostAnswer = async (...args: Parameters<Ledger['takeOver']>) => {
-    await below.takeOver(...args);
+  const below = createMemoryLedger();
+  const lostAnswer: Ledger['takeOver'] = async (seen, next) => {
+    await below.takeOver(seen, next);
     throw new IpamError('agent-unavailable', 'the API server does not answer');
   };
   const ledger = scriptedLedger(below, { takeOver: lostAnswer });

@@ -44,7 +44,9 @@ async function makeNode() {
   const directory = await mkdtemp(join(tmpdir(), 'ipledger-node-'));
   const below = createMemoryLedger();
   const network = unsteadyLedger(below);
-  const lives = new Map<string, Life>(NAMES.map((name) => [name, { pod: null, running: null, last: null, owesDel: new Set() }]));
+  const lives = new Map<string, Life>(
+    NAMES.map((name) => [name, { pod: null, running: null, last: null, owesDel: new Set() }]),
+  );
   let laterMs = 0;
   const nowMs = () => performance.now() + laterMs;
   const now = () => new Date(Date.now() + laterMs);
@@ -102,7 +104,10 @@ async function makeNode() {
 
   const world: Record<string, () => Promise<void>> = {
     settle: () => agent().settleJournal(),
-    refresh: () => agent().refresh().catch(() => {}),
+    refresh: () =>
+      agent()
+        .refresh()
+        .catch(() => {}),
     crash: start,
     land: network.land,
   };
@@ -150,17 +155,20 @@ async function makeNode() {
 
 test('whatever is called, lost, late or crashes: who was answered has its address, and in the end nothing is left but what a sticky pod left', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.oneof(onPod, onPod, onPod, onWorld, weather), { maxLength: 60, size: 'max' }), async (actions) => {
-      await using node = await makeNode();
-      for (const action of actions) {
-        await node.act(action);
-        await node.check();
-      }
-      const { records, owed } = await node.wind();
-      expect(records.filter(({ spec }) => spec.state !== 'Retained')).toEqual([]);
-      expect(records.length).toBeLessThanOrEqual(1);
-      expect(owed).toBe(0);
-    }),
+    fc.asyncProperty(
+      fc.array(fc.oneof(onPod, onPod, onPod, onWorld, weather), { maxLength: 60, size: 'max' }),
+      async (actions) => {
+        await using node = await makeNode();
+        for (const action of actions) {
+          await node.act(action);
+          await node.check();
+        }
+        const { records, owed } = await node.wind();
+        expect(records.filter(({ spec }) => spec.state !== 'Retained')).toEqual([]);
+        expect(records.length).toBeLessThanOrEqual(1);
+        expect(owed).toBe(0);
+      },
+    ),
     { numRuns: 400 },
   );
 });

@@ -12,7 +12,7 @@ export class ScriptedProber implements Probing {
     this.verdicts = verdicts;
   }
 
-  async probe({ address }: ProbeTarget): Promise<ProbeVerdict> {
+  async probe({ address }: ProbeTarget, _signal?: AbortSignal): Promise<ProbeVerdict> {
     this.probed.push(formatAddress(address));
     return this.verdicts[formatAddress(address)] ?? { kind: 'free' };
   }
