@@ -14,6 +14,7 @@ COPY hack hack
 COPY pkg pkg
 COPY plugin plugin
 COPY agent agent
+COPY controller controller
 COPY ctl ctl
 COPY cmd cmd
 # The launchers name the Node of the image below, and the plugin must be the native one.
@@ -22,10 +23,11 @@ RUN LAUNCHER_NODE=/usr/local/bin/node ./hack/build --force && test -x dist/nativ
 FROM node:24-bookworm-slim
 WORKDIR /opt/ipledger
 COPY --from=build /src/package.json ./
-COPY --from=build /src/dist/agent.js /src/dist/ctl.js /src/dist/ipledger-agent /src/dist/ipledgerctl ./
+COPY --from=build /src/dist/agent.js /src/dist/controller.js /src/dist/ctl.js ./
+COPY --from=build /src/dist/ipledger-agent /src/dist/ipledger-controller /src/dist/ipledgerctl ./
 COPY --from=build /src/dist/native/ipledger cni/ipledger
 # Native code cannot be bundled.
 COPY --from=build /src/node_modules/koffi node_modules/koffi
 COPY --from=build /src/node_modules/@koromix node_modules/@koromix
-RUN ln -s /opt/ipledger/ipledger-agent /opt/ipledger/ipledgerctl /usr/local/bin/
+RUN ln -s /opt/ipledger/ipledger-agent /opt/ipledger/ipledger-controller /opt/ipledger/ipledgerctl /usr/local/bin/
 ENTRYPOINT ["ipledger-agent"]

@@ -26,7 +26,7 @@ test('what is copied from the repository is there, and is let through', () => {
 });
 
 test('every room that ends up in a bundle is copied', () => {
-  const rooms = ['agent', 'cmd', 'ctl', 'pkg', 'plugin', 'hack'];
+  const rooms = ['agent', 'cmd', 'controller', 'ctl', 'pkg', 'plugin', 'hack'];
   expect(rooms.filter((room) => !fromContext.includes(room))).toEqual([]);
 });
 
@@ -39,6 +39,17 @@ test('what is shipped is what a build makes, or a package that is installed', ()
     return !existsInRoot(inSource);
   });
   expect(unknown).toEqual([]);
+});
+
+test('every program that a manifest starts is in the image, and on its path', () => {
+  const commands = ['agent', 'controller'].flatMap((name) => {
+    const found = [...readRootFile(`deploy/${name}.yaml`).matchAll(/command: \[([a-z-]+)/g)].map(([, word]) => word);
+    expect(found.length).toBeGreaterThan(0);
+    return found;
+  });
+  const linked = lines.find((line) => line.startsWith('RUN ln -s')) ?? '';
+  expect(commands.filter((name) => !fromBuild.includes(`/src/dist/${name}`))).toEqual([]);
+  expect(commands.filter((name) => !linked.includes(`/opt/ipledger/${name} `))).toEqual([]);
 });
 
 test('the agent finds in the image what its manifest asks for', () => {

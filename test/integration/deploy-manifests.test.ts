@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readAgentEnv } from '#agent/agent-env.ts';
+import { readControllerEnv } from '#controller/controller-env.ts';
 import { decodeClusterConfig } from '#pkg/config/decode-cluster-config.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
@@ -10,7 +11,17 @@ import { applyManifests, kubectl } from '#test/support/manifests.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../deploy');
 /** In the order in which an operator applies them. */
-const IN_ORDER = ['crds', 'admission-policy.yaml', 'rbac.yaml', 'config.yaml', 'agent.yaml'];
+const IN_ORDER = [
+  'crds',
+  'admission-policy.yaml',
+  'rbac.yaml',
+  'config.yaml',
+  'controller.yaml',
+  'webhook.yaml',
+  'agent.yaml',
+];
+/** A kind of the Prometheus operator, which is not here; test/house/observability.test.ts reads it. */
+const FOREIGN_KIND = 'alerts.yaml';
 
 let server: ApiServer;
 
@@ -47,6 +58,32 @@ interface DaemonSet {
   };
 }
 
+type Labels = Readonly<Record<string, string>>;
+
+interface Deployment {
+  readonly spec: {
+    readonly replicas: number;
+    readonly template: {
+      readonly metadata: { readonly labels: Labels };
+      readonly spec: {
+        readonly hostNetwork?: boolean;
+        readonly serviceAccountName: string;
+        readonly securityContext: { readonly runAsNonRoot: boolean };
+        readonly containers: readonly [
+          Container & {
+            readonly command: readonly string[];
+            readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+            readonly securityContext: {
+              readonly allowPrivilegeEscalation: boolean;
+              readonly readOnlyRootFilesystem: boolean;
+            };
+          },
+        ];
+      };
+    };
+  };
+}
+
 async function read<T>(path: string): Promise<T> {
   const { status, body } = await callApi(server, { path, token: server.adminToken });
   expect(status).toBe(200);
@@ -55,9 +92,11 @@ async function read<T>(path: string): Promise<T> {
 
 const readDaemonSet = () => read<DaemonSet>('/apis/apps/v1/namespaces/ipledger/daemonsets/ipledger-agent');
 
+const readDeployment = () => read<Deployment>('/apis/apps/v1/namespaces/ipledger/deployments/ipledger-controller');
+
 test('every file of deploy/ is applied here', async () => {
   const files = (await readdir(DEPLOY)).filter((name) => name === 'crds' || name.endsWith('.yaml'));
-  expect(files.toSorted()).toEqual(IN_ORDER.toSorted());
+  expect(files.toSorted()).toEqual([...IN_ORDER, FOREIGN_KIND].toSorted());
 });
 
 test('the API server knows every field of every file, and applying them again makes nothing new', async () => {
@@ -94,4 +133,43 @@ test('the agent has the rights on its host that it needs, and no more', async ()
   expect(agent.volumeMounts.some(({ name }) => name === 'cni-bin')).toBe(false);
   const namespaces = agent.volumeMounts.filter(({ mountPath }) => mountPath.endsWith('/netns'));
   expect(namespaces.map(({ mountPropagation }) => mountPropagation)).toEqual(['HostToContainer', 'HostToContainer']);
+});
+
+test('the environment that is set is one the controller starts with, on the ports it names', async () => {
+  const [controller] = (await readDeployment()).spec.template.spec.containers;
+  const env = Object.fromEntries(controller.env.map(({ name, value }) => [name, value ?? 'from-kubelet']));
+  expect(readControllerEnv(env)).toMatchObject({ healthPort: 5720, metricsPort: 5721, webhookPort: 5722 });
+  const ports = controller.ports.map(({ name, containerPort }) => `${name} ${containerPort}`);
+  expect(ports).toEqual(['health 5720', 'metrics 5721', 'webhook 5722']);
+});
+
+test('the controller has two replicas, and no rights on its host', async () => {
+  const { replicas, template } = (await readDeployment()).spec;
+  const { hostNetwork, serviceAccountName, securityContext, containers } = template.spec;
+  expect([replicas, hostNetwork, serviceAccountName]).toEqual([2, undefined, 'ipledger-controller']);
+  expect(securityContext).toMatchObject({ runAsNonRoot: true });
+  expect(containers[0].securityContext).toEqual({
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  });
+});
+
+test('webhook, metrics and disruption budget find the pods of the controller', async () => {
+  const { labels } = (await readDeployment()).spec.template.metadata;
+  const service = (name: string) =>
+    read<{ spec: { selector: Labels } }>(`/api/v1/namespaces/ipledger/services/${name}`);
+  const budget = read<{ spec: { selector: { matchLabels: Labels } } }>(
+    '/apis/policy/v1/namespaces/ipledger/poddisruptionbudgets/ipledger-controller',
+  );
+  const selectors = [
+    (await service('ipledger-controller')).spec.selector,
+    (await service('ipledger-controller-metrics')).spec.selector,
+    (await budget).spec.selector.matchLabels,
+  ];
+  for (const selector of selectors) expect(labels).toMatchObject(selector);
+  const { spec } = await read<{ spec: { selector: { matchLabels: Labels } } }>(
+    '/apis/apps/v1/namespaces/ipledger/daemonsets/ipledger-agent',
+  );
+  for (const selector of selectors) expect(spec.selector.matchLabels).not.toMatchObject(selector);
 });

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RecordSpec } from '#pkg/crd/ip-record.ts';
+import type { ChaosApi } from './chaos-api.ts';
+import type { Sandbox, Sandboxes } from './sandboxes.ts';
+
+export const RECORDS = '/apis/ipledger.io/v1alpha1/iprecords';
+const LOOK_EVERY_MS = 200;
+
+export interface SeenRecord {
+  readonly metadata: { readonly name: string; readonly resourceVersion: string };
+  readonly spec: RecordSpec;
+}
+
+/** Holds the records against what really lives, all the time. */
+export class Referee implements AsyncDisposable {
+  readonly #api: ChaosApi;
+  readonly #sandboxes: Sandboxes;
+  readonly #loop: Promise<void>;
+  #known = new Map<string, SeenRecord>();
+  #hasEnded = false;
+  looks = 0;
+
+  constructor(api: ChaosApi, sandboxes: Sandboxes) {
+    this.#api = api;
+    this.#sandboxes = sandboxes;
+    this.#loop = this.#run();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#hasEnded) {
+      await this.#look().catch(() => {});
+      await sleep(LOOK_EVERY_MS);
+    }
+  }
+
+  /** Whoever lived before and after a consistent list had an address while it was made. */
+  async #look(): Promise<void> {
+    const before = this.#sandboxes.live();
+    const records = new Map((await this.#api.list<SeenRecord>(RECORDS)).map((it) => [it.spec.address, it]));
+    this.#tellChanges(records);
+    for (const sandbox of before) {
+      if (!this.#sandboxes.isLive(sandbox.id)) continue;
+      const objection = this.#objection(sandbox, records.get(sandbox.address));
+      if (objection !== null) this.#sandboxes.accuse(sandbox.address, objection);
+    }
+    this.looks += 1;
+  }
+
+  #objection(sandbox: Sandbox, record: SeenRecord | undefined): string | null {
+    const who = `live sandbox ${sandbox.id.slice(0, 8)} of ${sandbox.podKey}`;
+    if (record === undefined) return `the record of ${who} was freed`;
+    const { holder, state } = record.spec;
+    const podKey = `${holder.namespace}/${holder.name}`;
+    if (this.#sandboxes.mayShare(sandbox, podKey)) return null;
+    // Retained without proof of the end keeps the traces of its pod; with it there is none left to compare.
+    if (holder.uid !== sandbox.uid) return `the record of ${who} belongs to ${podKey} (${holder.uid}), ${state}`;
+    return state === 'Allocated' || state === 'Suspect' ? null : `the record of ${who} is ${state}`;
+  }
+
+  #tellChanges(records: Map<string, SeenRecord>): void {
+    for (const [address, record] of records) {
+      if (this.#known.get(address)?.metadata.resourceVersion === record.metadata.resourceVersion) continue;
+      const { state, holder } = record.spec;
+      const container = holder.containerID?.slice(0, 8) ?? 'none';
+      const what = `${state}, ${holder.namespace}/${holder.name} (${holder.uid}) on ${holder.node}, container ${container}`;
+      this.#sandboxes.tell(address, `record ${record.metadata.resourceVersion}: ${what}, attach ${holder.attach}`);
+    }
+    for (const address of this.#known.keys()) {
+      if (!records.has(address)) this.#sandboxes.tell(address, 'record gone');
+    }
+    this.#known = records;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#hasEnded = true;
+    await this.#loop;
+  }
+}

@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ChaosSite, startChaosSite } from './chaos-site.ts';
+import { Faults } from './faults.ts';
+import { Random } from './fuzz-random.ts';
+import { Referee } from './referee.ts';
+import { Sandboxes } from './sandboxes.ts';
+import { findDisorder } from './settled.ts';
+import { SimKubelet } from './sim-kubelet.ts';
+import { SimWorkloads } from './sim-workloads.ts';
+
+export interface ChaosWish {
+  readonly seed: number;
+  /** Of disorder; settling comes on top. */
+  readonly seconds: number;
+  readonly settleSeconds: number;
+  readonly say: (line: string) => void;
+}
+
+export interface ChaosOutcome {
+  /** Empty is good. Each with the story of its address. */
+  readonly complaints: readonly string[];
+  readonly adds: number;
+  readonly looks: number;
+  readonly acts: number;
+  readonly faults: ReadonlyMap<string, number>;
+  readonly byTheOperatorsWord: number;
+}
+
+/** The seed decides what is done to whom, in which order and how long; how fast the machine is decides what that meets. */
+export async function runChaos({ seed, seconds, settleSeconds, say }: ChaosWish): Promise<ChaosOutcome> {
+  await using stack = new AsyncDisposableStack();
+  const site = stack.use(await startChaosSite());
+  const { api, server, controllers } = site;
+  // One stream for each who decides: what one does must not depend on how often another was asked.
+  let streams = 0;
+  const random = () => new Random(seed * 1_000 + streams++);
+  const sandboxes = new Sandboxes();
+  const kubelets = site.nodes.map(({ name, place, netnsDirectory }) =>
+    stack.use(new SimKubelet({ node: name, agent: place, netnsDirectory, api, sandboxes, random: random() })),
+  );
+  const readyNodes = () => kubelets.filter(({ isFrozen }) => !isFrozen).map(({ node }) => node);
+  const workloads = stack.use(new SimWorkloads({ api, random: random(), sandboxes, readyNodes }));
+  const referee = stack.use(new Referee(api, sandboxes));
+  const agents = site.nodes.map(({ agent }) => agent);
+  const faults = new Faults({ server, api, agents, controllers, kubelets, random: random() });
+  say(`chaos with seed ${seed} for ${seconds} s`);
+
+  const endsMs = performance.now() + seconds * 1_000;
+  const goesOn = () => performance.now() < endsMs && sandboxes.violations.length === 0;
+  let acts = 0;
+  const users = async (dice: Random) => {
+    while (goesOn()) {
+      const what = dice.isOneIn(5) ? onSomeKubelet(kubelets, dice) : await workloads.act().catch(() => null);
+      if (what !== null) acts += 1;
+      await sleep(100 + dice.below(500));
+    }
+  };
+  const fate = async (dice: Random) => {
+    await sleep(3_000);
+    while (goesOn()) {
+      const name = faults.strike();
+      if (name !== null) say(`${((endsMs - performance.now()) / 1_000).toFixed(0)} s left: ${name}`);
+      await sleep(500 + dice.below(3_500));
+    }
+  };
+  await Promise.all([users(random()), fate(random())]);
+  await faults.heal();
+  for (const mortal of [...agents, ...controllers]) mortal.start();
+
+  const disorder = sandboxes.violations.length > 0 ? [] : await settle(settleSeconds);
+  const violations = sandboxes.violations.slice(0, 3).map(({ address, what }) => `${address}: ${what}`);
+  const complaints = [...violations, ...disorder].map((line) => withStory(line, site, sandboxes));
+  const { raised: adds, byTheOperatorsWord } = sandboxes;
+  return { complaints, adds, looks: referee.looks, acts, faults: faults.counts, byTheOperatorsWord };
+
+  async function settle(limitSeconds: number): Promise<string[]> {
+    const limitMs = performance.now() + limitSeconds * 1_000;
+    for (;;) {
+      const disorder = await look().catch((thrown: Error) => [`the API server does not answer: ${thrown.message}`]);
+      if (sandboxes.violations.length > 0 || disorder.length === 0) return [];
+      if (performance.now() > limitMs) return disorder;
+      await sleep(500);
+    }
+  }
+
+  async function look(): Promise<string[]> {
+    const waiting = kubelets.flatMap((kubelet) => kubelet.waiting());
+    if (waiting.length > 0) return [`without an address: ${waiting}`];
+    if (!(await workloads.isComplete())) return ['workloads are not complete'];
+    return await findDisorder(api, sandboxes);
+  }
+}
+
+function onSomeKubelet(kubelets: readonly SimKubelet[], dice: Random): string {
+  const kubelet = dice.pick(kubelets);
+  if (dice.isOneIn(3)) kubelet.finishSome();
+  else kubelet.restartSome();
+  return kubelet.node;
+}
+
+function withStory(complaint: string, { nodes, controllers }: ChaosSite, sandboxes: Sandboxes): string {
+  const addresses = new Set(complaint.match(/\b10\.6[01]\.0\.\d+\b/g) ?? []);
+  const stories = [...addresses]
+    .slice(0, 3)
+    .flatMap((address) => [
+      `--- ${address}`,
+      ...sandboxes.story(address),
+      ...[...nodes.map(({ agent }) => agent), ...controllers].flatMap((mortal) =>
+        mortal.linesAbout(address).map((line) => `${mortal.name}: ${line}`),
+      ),
+    ]);
+  return [complaint, ...stories].join('\n');
+}

@@ -1,0 +1,219 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiObject, ChaosApi } from './chaos-api.ts';
+import type { Random } from './fuzz-random.ts';
+import type { Sandboxes } from './sandboxes.ts';
+
+const TICK_MS = 400;
+const MOST_WORKLOADS = 4;
+const MOST_BARE = 8;
+const PODS = '/api/v1/namespaces/prod/pods';
+const APPS = '/apis/apps/v1/namespaces/prod';
+/** Stateless pods and sticky ones fight among themselves, not with each other: so both meet full pools. */
+const POOL_OF = { statefulsets: 'sticky', replicasets: 'stateless', bare: 'stateless' } as const;
+
+type Owner = 'statefulsets' | 'replicasets';
+const KINDS = { statefulsets: 'StatefulSet', replicasets: 'ReplicaSet', deployments: 'Deployment' } as const;
+
+export interface WorkloadsSite {
+  readonly api: ChaosApi;
+  readonly random: Random;
+  readonly sandboxes: Sandboxes;
+  /** Where a scheduler would put a pod now. */
+  readonly readyNodes: () => readonly string[];
+}
+
+/** Users who change their minds, and the controllers of Kubernetes that make pods of what they want. */
+export class SimWorkloads implements AsyncDisposable {
+  readonly #site: WorkloadsSite;
+  readonly #loop: Promise<void>;
+  #made = 0;
+  #hasEnded = false;
+
+  constructor(site: WorkloadsSite) {
+    this.#site = site;
+    this.#loop = this.#run();
+  }
+
+  /** One thing that a user does. */
+  async act(): Promise<string> {
+    const { random } = this.#site;
+    const acts = [
+      () => this.#createSome(),
+      () => this.#scaleSome(),
+      () => this.#scaleSome(),
+      () => this.#createBare(),
+      () => this.#deletePod('gracefully'),
+      () => this.#deletePod('gracefully'),
+      () => this.#deletePod('by force'),
+      () => (random.isOneIn(3) ? this.#deleteSome() : this.#scaleSome()),
+    ];
+    return await random.pick(acts)();
+  }
+
+  async owners(kind: Owner | 'deployments'): Promise<readonly ApiObject[]> {
+    return await this.#site.api.list(`${APPS}/${kind}`);
+  }
+
+  async pods(): Promise<readonly ApiObject[]> {
+    return await this.#site.api.list(PODS);
+  }
+
+  /** Whether there is exactly what is wanted. */
+  async isComplete(): Promise<boolean> {
+    const pods = await this.pods();
+    if (pods.some(({ metadata }) => metadata.deletionTimestamp !== undefined)) return false;
+    for (const kind of ['statefulsets', 'replicasets'] as const) {
+      for (const owner of await this.owners(kind)) {
+        if (ownedBy(pods, owner).length !== replicasOf(owner)) return false;
+      }
+    }
+    return true;
+  }
+
+  async #createSome(): Promise<string> {
+    const { api, random } = this.#site;
+    const kind = random.pick(['statefulsets', 'deployments'] as const);
+    if ((await this.owners(kind)).length >= MOST_WORKLOADS) return 'nothing';
+    this.#made += 1;
+    // Names come back: the next set of a name is another one.
+    const name = kind === 'statefulsets' ? `set-${random.below(MOST_WORKLOADS)}` : `app-${this.#made}`;
+    const replicas = 1 + random.below(5);
+    const template = { metadata: { labels: { app: name } }, spec: podSpec('Always') };
+    const spec = { replicas, selector: { matchLabels: { app: name } }, template };
+    const body = { apiVersion: 'apps/v1', kind: KINDS[kind], metadata: { name } };
+    const more = kind === 'statefulsets' ? { serviceName: name } : {};
+    const made = await api.create(`${APPS}/${kind}`, { ...body, spec: { ...spec, ...more } });
+    if (kind === 'deployments') {
+      const ownerReferences = [referenceTo('Deployment', made)];
+      const metadata = { name: `${name}-5d9f8b6c5d`, ownerReferences };
+      await api.create(`${APPS}/replicasets`, { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata, spec });
+    }
+    return `create ${kind} ${name} with ${replicas}`;
+  }
+
+  async #scaleSome(): Promise<string> {
+    const { api, random } = this.#site;
+    const kind = random.pick(['statefulsets', 'replicasets'] as const);
+    const owners = await this.owners(kind);
+    if (owners.length === 0) return 'nothing';
+    const { name } = random.pick(owners).metadata;
+    const replicas = random.below(7);
+    await api.patch(`${APPS}/${kind}/${name}`, { spec: { replicas } });
+    return `scale ${kind} ${name} to ${replicas}`;
+  }
+
+  async #deleteSome(): Promise<string> {
+    const { api, random } = this.#site;
+    const kind = random.pick(['statefulsets', 'deployments'] as const);
+    const owners = await this.owners(kind);
+    if (owners.length === 0) return 'nothing';
+    const { name } = random.pick(owners).metadata;
+    if (kind === 'deployments') await api.remove(`${APPS}/replicasets/${name}-5d9f8b6c5d`, BACKGROUND);
+    await api.remove(`${APPS}/${kind}/${name}`, BACKGROUND);
+    return `delete ${kind} ${name}`;
+  }
+
+  async #createBare(): Promise<string> {
+    const { random } = this.#site;
+    const bare = (await this.pods()).filter(({ metadata }) => metadata.ownerReferences === undefined);
+    if (bare.length >= MOST_BARE) {
+      await this.#remove(random.pick(bare), 'gracefully');
+      return 'delete a bare pod';
+    }
+    this.#made += 1;
+    await this.#createPod(`bare-${this.#made}`, 'bare', null);
+    return `create bare-${this.#made}`;
+  }
+
+  async #deletePod(how: 'gracefully' | 'by force'): Promise<string> {
+    const pods = await this.pods();
+    if (pods.length === 0) return 'nothing';
+    const pod = this.#site.random.pick(pods);
+    await this.#remove(pod, how);
+    return `delete ${pod.metadata.name} ${how}`;
+  }
+
+  async #remove({ metadata: { name, uid } }: ApiObject, how: 'gracefully' | 'by force'): Promise<void> {
+    const { api, sandboxes, random } = this.#site;
+    if (how === 'by force') sandboxes.noteForced(uid);
+    const gracePeriodSeconds = how === 'by force' ? 0 : random.pick([1, 5, 30]);
+    await api.remove(`${PODS}/${name}`, { gracePeriodSeconds, preconditions: { uid } });
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#hasEnded) {
+      await this.#reconcile().catch(() => {});
+      await sleep(TICK_MS);
+    }
+  }
+
+  async #reconcile(): Promise<void> {
+    const pods = await this.pods();
+    const sets = await this.owners('statefulsets');
+    const replicaSets = await this.owners('replicasets');
+    for (const set of sets) await this.#keepSet(set, pods);
+    for (const set of replicaSets) await this.#keepReplicas(set, pods);
+    const uids = new Set([...sets, ...replicaSets].map(({ metadata }) => metadata.uid));
+    const orphans = pods.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => !uids.has(uid)) === true);
+    for (const pod of orphans) await this.#shed(pod);
+  }
+
+  /** Ordinals from 0; a name is used again only when its pod is gone. */
+  async #keepSet(set: ApiObject, pods: readonly ApiObject[]): Promise<void> {
+    const replicas = replicasOf(set);
+    for (let ordinal = 0; ordinal < replicas; ordinal += 1) {
+      const name = `${set.metadata.name}-${ordinal}`;
+      if (!pods.some(({ metadata }) => metadata.name === name)) await this.#createPod(name, 'statefulsets', set);
+    }
+    for (const pod of ownedBy(pods, set)) {
+      if (Number(pod.metadata.name.split('-').at(-1)) >= replicas) await this.#shed(pod);
+    }
+  }
+
+  async #keepReplicas(set: ApiObject, pods: readonly ApiObject[]): Promise<void> {
+    const own = ownedBy(pods, set).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    const surplus = own.length - replicasOf(set);
+    for (let missing = -surplus; missing > 0; missing -= 1) {
+      this.#made += 1;
+      await this.#createPod(`${set.metadata.name}-${this.#made.toString(36).padStart(5, '0')}`, 'replicasets', set);
+    }
+    for (const pod of own.slice(0, Math.max(0, surplus))) await this.#shed(pod);
+  }
+
+  async #shed({ metadata: { name, uid, deletionTimestamp } }: ApiObject): Promise<void> {
+    if (deletionTimestamp !== undefined) return;
+    await this.#site.api.remove(`${PODS}/${name}`, { gracePeriodSeconds: 5, preconditions: { uid } });
+  }
+
+  async #createPod(name: string, kind: Owner | 'bare', owner: ApiObject | null): Promise<void> {
+    const { api, random, readyNodes } = this.#site;
+    const nodes = readyNodes();
+    if (nodes.length === 0) return;
+    const ownerReferences = owner === null || kind === 'bare' ? [] : [referenceTo(KINDS[kind], owner)];
+    const spec = { ...podSpec(kind === 'bare' ? 'Never' : 'Always'), nodeName: random.pick(nodes) };
+    await api.create(PODS, { metadata: { name, labels: { pool: POOL_OF[kind] }, ownerReferences }, spec });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#hasEnded = true;
+    await this.#loop;
+  }
+}
+
+const BACKGROUND = { propagationPolicy: 'Background' };
+
+function podSpec(restartPolicy: 'Always' | 'Never') {
+  return { restartPolicy, containers: [{ name: 'main', image: 'main' }] };
+}
+
+function referenceTo(kind: string, { metadata: { name, uid } }: ApiObject) {
+  return { apiVersion: 'apps/v1', kind, name, uid, controller: true };
+}
+
+function ownedBy(pods: readonly ApiObject[], { metadata: { uid } }: ApiObject): ApiObject[] {
+  return pods.filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid) === true);
+}
+
+function replicasOf({ spec }: ApiObject): number {
+  return Number(spec?.['replicas'] ?? 1);
+}
