@@ -11,7 +11,7 @@ export interface SeenPod {
   readonly objectUid: string;
 }
 
-export const MIRROR = 'kubernetes.io/config.mirror';
+const MIRROR = 'kubernetes.io/config.mirror';
 export const MIGRATION_JOB = 'kubevirt.io/migrationJobName';
 /** The rest, above all last-applied-configuration, would be kept in vain. */
 const KEPT: readonly string[] = [MIRROR, MIGRATION_JOB, ...Object.values(MULTUS_ANNOTATIONS)];

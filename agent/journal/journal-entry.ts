@@ -5,7 +5,7 @@ import { asBoolean, asObject, asOneOf, asString, ifPresent } from '#pkg/crd/untr
 import type { Attachment } from '../release/attachment.ts';
 
 /** `free`: the record goes. `rest`: with a cooldown it rests first. `retain`: it waits for its sticky holder. */
-export const FATES = ['free', 'rest', 'retain'] as const;
+const FATES = ['free', 'rest', 'retain'] as const;
 export type Fate = (typeof FATES)[number];
 
 /** A release that the API server was not there for: exactly the record that was seen, or nothing. */

@@ -25,7 +25,7 @@ import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
 
-export interface PodWish {
+interface PodWish {
   readonly name: string;
   readonly namespace?: string;
   readonly node?: string;
