@@ -11,7 +11,7 @@ import { type Call, throwIfAbandoned } from '../call.ts';
 import type { Gate, Slot } from '../gate.ts';
 import type { HolderFacts, HolderSource } from '../holder-source.ts';
 import type { Journal } from '../journal/journal.ts';
-import { recordNameOf } from '../journal/journal-entry.ts';
+import { isLeftBehind, recordNameOf } from '../journal/journal-entry.ts';
 import { spareAnswered } from '../journal/spare-answered.ts';
 import type { KeyedQueue } from '../keyed-queue.ts';
 import type { NodeIndex } from '../node-index.ts';
@@ -73,7 +73,8 @@ export class Allocator {
     const isReleasePending = spooled !== null || unsettled.length > 0;
     await reattachment.recall(unsettled.map(recordNameOf), facts.holder);
     const isStray = (record: IpRecord) => hasMoved(record, facts) && this.#isOutOfReach(record, facts);
-    const found = await reattachment.reattach(facts.holder, isReleasePending, isStray);
+    const isLeftover = (record: IpRecord) => unsettled.some((entry) => isLeftBehind(record, entry));
+    const found = await reattachment.reattach(facts.holder, { isReleasePending, isStray, isLeftover });
     const held = await this.#probeUnanswered(found, facts, call);
     const retaken = facts.isSticky ? await this.#retake(facts, held, call, slot) : [];
     const records = await this.#complete(args, facts, [...held, ...retaken], call, slot);

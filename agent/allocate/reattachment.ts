@@ -13,6 +13,15 @@ export interface ReattachmentDeps {
 
 type Asking = HolderFacts['holder'];
 
+/** What the caller knows of the holder's records. */
+interface Known {
+  readonly isReleasePending: boolean;
+  /** Of a network that this holder has left. */
+  readonly isStray: (record: IpRecord) => boolean;
+  /** Landed late, and no ADD was answered with it: the last to be kept. */
+  readonly isLeftover: (record: IpRecord) => boolean;
+}
+
 /** A repeated ADD: finds what the holder already has and makes it this container's. */
 export class Reattachment {
   readonly #deps: ReattachmentDeps;
@@ -34,14 +43,12 @@ export class Reattachment {
    * the record is changed, so that the release's preconditions can no longer hit it (rule 8). A stray is given back, and
    * of two the one that an ADD was answered with stays (rule 4).
    */
-  async reattach(
-    asking: Asking,
-    isReleasePending: boolean,
-    isStray: (record: IpRecord) => boolean,
-  ): Promise<IpRecord[]> {
+  async reattach(asking: Asking, { isReleasePending, isStray, isLeftover }: Known): Promise<IpRecord[]> {
     const mine = this.#deps.index.ofHolderUid(asking.uid).filter((record) => isHeldBy(record, asking));
     const kept: IpRecord[] = [];
-    const rank = (record: IpRecord) => 2 * Number(this.#deps.index.isAnswered(record)) + Number(isOf(record, asking));
+    const { index } = this.#deps;
+    const rank = (record: IpRecord) =>
+      4 * Number(!isLeftover(record)) + 2 * Number(index.isAnswered(record)) + Number(isOf(record, asking));
     for (const record of mine.toSorted((a, b) => rank(b) - rank(a))) {
       if (isStray(record)) await this.#deps.giveBack.afterUse(record);
       else if (kept.some((it) => recordFamily(it) === recordFamily(record))) await this.#deps.giveBack.atOnce(record);

@@ -40,7 +40,8 @@ export function entryFileName(entry: JournalEntry): string {
   const parts =
     entry.kind === 'release'
       ? [entry.record.name, entry.record.uid, entry.record.resourceVersion]
-      : [entry.name, entry.uid, entry.containerID, entry.interface];
+      : // That a change was abandoned says nothing of the create before it.
+        [entry.name, entry.uid, entry.containerID, entry.interface, ...(entry.isChange ? ['change'] : [])];
   const hash = createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32);
   return `${entry.kind}-${hash}.json`;
 }

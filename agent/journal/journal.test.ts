@@ -95,3 +95,13 @@ test('a write that a crash cut short is swept away', async () => {
   expect((await openStrict(directory.path)).size).toBe(0);
   expect(await readdir(directory.path)).toEqual([]);
 });
+
+test('that a change of a record was abandoned does not hide that its create was', async () => {
+  await using directory = await makeDirectory();
+  const journal = await openStrict(directory.path);
+  await journal.write(ABANDONED);
+  await journal.write({ ...ABANDONED, isChange: true });
+  expect((await openStrict(directory.path)).all()).toEqual(
+    expect.arrayContaining([ABANDONED, { ...ABANDONED, isChange: true }]),
+  );
+});
