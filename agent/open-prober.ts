@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { ProbeSettings } from './allocate/address-probe.ts';
+import { seesHostProcesses } from './host-processes.ts';
 import { checkProbeCapabilities } from './probe/capabilities.ts';
 import type { AnnounceTarget } from './probe/probe-target.ts';
 import { Prober } from './probe/prober.ts';
@@ -19,5 +20,5 @@ export function openProber(
   }
   const onAnnounceFailure = ({ interface: name }: AnnounceTarget, why: string) =>
     log.warn({ interface: name, why }, 'address not announced');
-  return starting.use(new Prober({ onAnnounceFailure }));
+  return starting.use(new Prober({ onAnnounceFailure, seesProcesses: seesHostProcesses() }));
 }

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { NETNS_DIRECTORIES, refuseNetnsPath } from './netns-path.ts';
 
-test.each(['/var/run/netns/cni-1f2e', '/run/netns/pod', '/proc/1/ns/net', '/proc/4194304/ns/net'])('%s', (path) => {
+test.each([
+  '/var/run/netns/cni-1f2e',
+  '/run/netns/pod',
+  '/var/run/docker/netns/1f2e',
+  '/proc/1/ns/net',
+  '/proc/4194304/ns/net',
+])('%s', (path) => {
   expect(refuseNetnsPath(path, NETNS_DIRECTORIES)).toBeNull();
 });
 
@@ -11,7 +17,10 @@ test.each([
   { path: '/run/netns/pod\0', why: 'is not an absolute path' },
   { path: '/run/netns/../../etc/shadow', why: 'is not a plain path' },
   { path: '/run/netns//pod', why: 'is not a plain path' },
-  { path: '/run/netns', why: 'is outside /var/run/netns, /run/netns, /proc/<pid>/ns/net' },
+  {
+    path: '/run/netns',
+    why: 'is outside /var/run/netns, /run/netns, /var/run/docker/netns, /run/docker/netns, /proc/<pid>/ns/net',
+  },
   { path: '/run/netns/', why: 'is outside' },
   { path: '/run/netns/a/b', why: 'is outside' },
   { path: '/run/netns2/pod', why: 'is outside' },

@@ -7,7 +7,7 @@ import type { Dialect, Questions } from './dialect.ts';
 import { attachFilter, bindPacketSocket, joinGroup, receiveFrame, sendFrame } from './libc.ts';
 import { findLink, isLinkReady, setLinkUp } from './link.ts';
 import { ndpDialect } from './ndp-dialect.ts';
-import { NETNS_DIRECTORIES } from './netns-path.ts';
+import { isOfProcess, NETNS_DIRECTORIES } from './netns-path.ts';
 import { ProbeFailure } from './probe-failure.ts';
 import type { AnnounceTarget, ProbeTarget, ProbeVerdict } from './probe-target.ts';
 import { SocketOpener } from './socket-opener.ts';
@@ -22,6 +22,8 @@ const NONCE_LENGTH = 6;
 export interface ProberOptions {
   /** Whose direct children may be namespaces, besides /proc/<pid>/ns/net. */
   readonly netnsDirectories?: readonly string[];
+  /** Whether the number of a process means here what it means to the runtime. */
+  readonly seesProcesses?: boolean;
   readonly onAnnounceFailure?: (target: AnnounceTarget, why: string) => void;
 }
 
@@ -29,12 +31,14 @@ export interface ProberOptions {
 export class Prober implements Disposable {
   readonly #ticker = new Ticker(TICK_MS);
   readonly #sockets: SocketOpener;
+  readonly #seesProcesses: boolean;
   readonly #onAnnounceFailure: (target: AnnounceTarget, why: string) => void;
   #isDisposed = false;
 
-  constructor({ netnsDirectories = NETNS_DIRECTORIES, onAnnounceFailure = () => {} }: ProberOptions = {}) {
-    this.#sockets = new SocketOpener(netnsDirectories, this.#ticker);
-    this.#onAnnounceFailure = onAnnounceFailure;
+  constructor(options: ProberOptions = {}) {
+    this.#sockets = new SocketOpener(options.netnsDirectories ?? NETNS_DIRECTORIES, this.#ticker);
+    this.#seesProcesses = options.seesProcesses ?? true;
+    this.#onAnnounceFailure = options.onAnnounceFailure ?? (() => {});
   }
 
   /** Never rejects for a reason that lies outside this process. An aborted probe has failed. */
@@ -67,6 +71,8 @@ export class Prober implements Disposable {
     const gateway = gatewayOf(target);
     if (!detectConflict && gateway === null) return { kind: 'skipped', why: 'there is nothing to ask' };
     throwIfOver();
+    const hidden = this.#whyHidden(netns);
+    if (hidden !== null) return { kind: 'skipped', why: hidden };
     using socket = await this.#sockets.open(netns);
     const link = await findLink(socket.fd, name);
     if (link === null) return { kind: 'skipped', why: `${netns} has no interface ${name} yet` };
@@ -107,6 +113,8 @@ export class Prober implements Disposable {
   }
 
   async #announce({ netns, interface: name, address }: AnnounceTarget): Promise<void> {
+    const hidden = this.#whyHidden(netns);
+    if (hidden !== null) throw new ProbeFailure(hidden);
     using socket = await this.#sockets.open(netns);
     const link = await findLink(socket.fd, name);
     if (link === null) throw new ProbeFailure(`${netns} has no interface ${name}`);
@@ -114,6 +122,11 @@ export class Prober implements Disposable {
     if (!(await isLinkReady(socket.fd, name))) throw new ProbeFailure(`${name} is down`);
     bindPacketSocket(socket.fd, 0, link.index);
     sendFrame(socket.fd, dialectOf({ mac: link.mac, address, gateway: null }).announcement);
+  }
+
+  #whyHidden(netns: string): string | null {
+    if (this.#seesProcesses || !isOfProcess(netns)) return null;
+    return `${netns} names a process of the host, which this agent does not see`;
   }
 
   #throwIfOver(signal: AbortSignal | undefined): void {

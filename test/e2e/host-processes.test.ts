@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runProgram } from '#test/support/run-program.ts';
+
+const ROOM = join(import.meta.dirname, '../../agent');
+
+/** In a PID namespace of its own, as a container without hostPID. */
+async function inContainer(script: string): Promise<string> {
+  const program = [process.execPath, '--input-type=module-typescript', '--eval', script];
+  const { stdout, stderr } = await runProgram('unshare', ['--pid', '--fork', '--mount-proc', ...program]);
+  return stdout + stderr;
+}
+
+test('an agent that does not see the processes of its host never takes one for gone', async () => {
+  const look = `
+    import { lookAtNetns } from '${ROOM}/netns-look.ts';
+    console.log(await lookAtNetns('/proc/${process.pid}/ns/net'), await lookAtNetns('/var/run/netns-of-nobody/a'));
+  `;
+  expect(await inContainer(look)).toBe('unclear unclear\n');
+});
+
+test('and does not probe where such a path leads: it is another namespace, or none', async () => {
+  const probe = `
+    import { pino } from 'pino';
+    import { openProber } from '${ROOM}/open-prober.ts';
+    await using starting = new AsyncDisposableStack();
+    const prober = openProber({ detectConflict: true, detectGateway: false }, starting, pino({ level: 'silent' }));
+    const about = { interface: 'lo', address: { family: 4, value: 1n }, gateway: null };
+    const how = { detectConflict: true, detectGateway: false, windowMs: 20, count: 1 };
+    for (const pid of [1, 99999]) {
+      const { kind, why } = await prober.probe({ netns: '/proc/' + pid + '/ns/net', ...about, ...how });
+      console.log(kind, why);
+    }
+  `;
+  const line = (pid: number) =>
+    `skipped /proc/${pid}/ns/net names a process of the host, which this agent does not see\n`;
+  expect(await inContainer(probe)).toBe(line(1) + line(99_999));
+});
