@@ -32,7 +32,7 @@ export function awaitOwner({ nowMs, ownerAbsentSinceMs }: Evidence, { settleMs }
   return leftMs > 0 ? keep('settling', leftMs) : null;
 }
 
-/** Retained for a holder that runs again and does not come for it: its pools have changed, or its interfaces. */
+/** Retained, or Suspect, for a holder that runs again and does not come for it: its pools have changed, or its interfaces. */
 export function judgeNotTaken(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
   const { nowMs, idleSinceMs, firstSeenMs } = evidence;
   if (idleSinceMs === null) return keep('retained');

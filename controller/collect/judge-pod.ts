@@ -28,7 +28,8 @@ function judgeAbsent(record: IpRecord, evidence: Evidence, settings: CollectSett
   if (evidence.owner === 'unread') return { do: 'ask-live', what: 'stateful-set' };
   if (evidence.owner === 'not-served') return keep('holder-kind-not-served');
   if (evidence.owner === 'invalid') return awaitOwner(evidence, settings) ?? judgeGone(record, evidence, settings);
-  if (state === 'Retained') return judgeNotTaken(record, evidence, settings);
+  // Suspect since its set did not want it, and wanted again: its next pod may have found no way to take it over.
+  if (state === 'Retained' || state === 'Suspect') return judgeNotTaken(record, evidence, settings);
   // Pod and node evidence of any strength does no more than this to a sticky holder.
   if (state === 'Allocated')
     return { do: 'retain', cause: 'pod-gone', isProven: weighNode(evidence, settings).node === 'lost' };

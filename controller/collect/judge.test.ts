@@ -452,6 +452,24 @@ describe('a pod of a StatefulSet', () => {
       verdict: keep('node-away'),
     },
     {
+      name: 'Suspect from when its set was away, and runs again without it for 5 min: free',
+      record: buildPodRecord({ owner }, { state: 'Suspect' }),
+      evidence: { owner: 'valid', pod: reborn, idleSinceMs: secondsAgo(300) },
+      verdict: free('not-taken'),
+    },
+    {
+      name: 'Suspect, runs again, the node of its pod before away: kept',
+      record: buildPodRecord({ owner }, { state: 'Suspect' }),
+      evidence: { owner: 'valid', pod: reborn, idleSinceMs: secondsAgo(300), node: NODE_NOT_READY },
+      verdict: keep('node-away'),
+    },
+    {
+      name: 'Suspect, and not running again: kept',
+      record: buildPodRecord({ owner }, { state: 'Suspect' }),
+      evidence: { owner: 'valid' },
+      verdict: keep('retained'),
+    },
+    {
       name: 'with sticky sets switched off: as any other',
       record,
       evidence: {},

@@ -1,7 +1,7 @@
 import { type AddArgs, type AddResponse, type DelArgs, PATHS } from '#pkg/agentapi/wire.ts';
 import type { ClusterAgentProcess } from '#test/support/cluster-agent-process.ts';
 import type { BenchPod } from './cluster-site.ts';
-import { runLoad } from './socket-load.ts';
+import { type Client, runLoad } from './socket-load.ts';
 
 const IN_FLIGHT_PER_AGENT = 10;
 
@@ -31,6 +31,11 @@ export async function addAll(
   const seconds = (performance.now() - startedMs) / 1_000;
   const addresses = answers.map((answer) => addressOf(JSON.parse(answer), ifName));
   return { seconds, latenciesMs: loads.flatMap((it) => it.latenciesMs), addresses };
+}
+
+/** One ADD over a client that is kept. */
+export async function addOne(client: Client, pod: BenchPod, pool: string): Promise<void> {
+  await client.post(PATHS.ip, JSON.stringify(addArgs(pod, pool, 'eth0')));
 }
 
 export async function delAll(

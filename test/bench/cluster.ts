@@ -3,6 +3,9 @@ import { benchFit } from './cluster-fit.ts';
 import { benchIdleAgents } from './cluster-idle.ts';
 import { benchClusterMemory } from './cluster-memory.ts';
 import { benchRate } from './cluster-rate.ts';
+import { benchControllerMemory } from './controller-memory.ts';
+import { benchStatusWrites } from './controller-status.ts';
+import { benchSweep } from './controller-sweep.ts';
 
 const BENCHES = {
   calls: benchCalls,
@@ -10,6 +13,9 @@ const BENCHES = {
   fit: benchFit,
   memory: benchClusterMemory,
   idle: benchIdleAgents,
+  sweep: benchSweep,
+  'controller-memory': benchControllerMemory,
+  status: benchStatusWrites,
 };
 
 /** `npm run bench:cluster` runs all, `npm run bench:cluster -- fit` the named ones. */

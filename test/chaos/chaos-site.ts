@@ -45,7 +45,7 @@ export interface ChaosSite extends AsyncDisposable {
 }
 
 /** An API server, the built agents of three nodes with their own tokens, and two built controllers; all started, none awaited. */
-export async function startChaosSite(): Promise<ChaosSite> {
+export async function startChaosSite(pools: Readonly<Record<string, string>> = POOLS): Promise<ChaosSite> {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startApiServer());
   const api = stack.use(new ChaosApi(server));
@@ -53,7 +53,7 @@ export async function startChaosSite(): Promise<ChaosSite> {
     rm(path, { recursive: true, force: true }),
   );
   const joined = await deployWithNodes(server, NODES);
-  await prepare(api);
+  await prepare(api, pools);
   const config = join(directory, 'conf.yml');
   await writeFile(config, CONFIG);
   const nodes: ChaosNode[] = [];
@@ -64,14 +64,14 @@ export async function startChaosSite(): Promise<ChaosSite> {
   return { server, api, nodes, controllers, [Symbol.asyncDispose]: () => everything.disposeAsync() };
 }
 
-async function prepare(api: ChaosApi): Promise<void> {
+async function prepare(api: ChaosApi, pools: Readonly<Record<string, string>>): Promise<void> {
   for (const name of ['prod', 'kube-node-lease']) {
     await api.create('/api/v1/namespaces', { metadata: { name } }).catch((thrown: Error) => {
       if (!thrown.message.includes(' 409 ')) throw thrown;
     });
   }
   for (const name of NODES) await setReady(api, name, true);
-  for (const [name, ips] of Object.entries(POOLS)) {
+  for (const [name, ips] of Object.entries(pools)) {
     await api.create('/apis/spiderpool.spidernet.io/v2beta1/spiderippools', {
       apiVersion: 'spiderpool.spidernet.io/v2beta1',
       kind: 'SpiderIPPool',

@@ -53,6 +53,22 @@ describe('a pod whose DEL never came', () => {
     expect([...running.collected]).toEqual([['pod-gone', 500]]);
   });
 
+  test('with a grace of 0: gone at once, its address comes back once; Succeeded with a grace of 0: too', async () => {
+    const brief = await stage.pod('brief', { graceSeconds: 0, address: '10.0.0.1' });
+    await stage.record('10.0.0.1', held(brief));
+    const finished = await stage.pod('finished', { graceSeconds: 0, address: '10.0.0.2', phase: 'Succeeded' });
+    await stage.record('10.0.0.2', held(finished));
+    const living = await stage.pod('living', { graceSeconds: 0, address: '10.0.0.3' });
+    await stage.record('10.0.0.3', held(living));
+    await using running = runController(stage);
+    await stage.admin('DELETE', '/api/v1/namespaces/prod/pods/brief');
+    await untilNames(stage, ['10.0.0.3']);
+    expect([...running.collected].toSorted()).toEqual([
+      ['pod-finished', 1],
+      ['pod-gone', 1],
+    ]);
+  });
+
   test('with its namespace: it comes back', async () => {
     await stage.admin('POST', '/api/v1/namespaces', { metadata: { name: 'short-lived' } });
     const pod = await stage.pod('web', { namespace: 'short-lived', address: '10.0.0.3' });

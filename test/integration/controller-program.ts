@@ -4,9 +4,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { findFreePort } from '#test/support/api-ports.ts';
+import type { ServerPlace } from '#test/support/api-server.ts';
 import { builtPath, launchEnvironment } from '#test/support/built.ts';
 import { plainToken } from '#test/support/service-account-tokens.ts';
-import type { ControllerStage } from './controller-stage.ts';
+
+interface Place {
+  readonly cluster: { readonly server: ServerPlace };
+}
 
 /** The shipped controller as a process of its own, with the token of its own account. */
 export interface ControllerProgram extends AsyncDisposable {
@@ -19,7 +23,7 @@ export interface ControllerProgram extends AsyncDisposable {
 }
 
 export async function startControllerProgram(
-  stage: ControllerStage,
+  stage: Place,
   identity: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<ControllerProgram> {
@@ -64,7 +68,7 @@ export async function startControllerProgram(
   };
 }
 
-async function writeKubeconfig({ cluster: { server } }: ControllerStage, identity: string): Promise<string> {
+async function writeKubeconfig({ cluster: { server } }: Place, identity: string): Promise<string> {
   const token = await plainToken(server, 'ipledger-controller');
   const file = join(server.dir, `controller-${identity}.json`);
   const config = {

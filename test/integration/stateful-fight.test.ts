@@ -1,0 +1,61 @@
+import { beforeAll, expect, onTestFailed, test, vi } from 'vitest';
+import { type ChaosSite, startChaosSite } from '#test/chaos/chaos-site.ts';
+import { Random } from '#test/chaos/fuzz-random.ts';
+import { Referee } from '#test/chaos/referee.ts';
+import { Sandboxes } from '#test/chaos/sandboxes.ts';
+import { SimKubelet } from '#test/chaos/sim-kubelet.ts';
+import { SimWorkloads } from '#test/chaos/sim-workloads.ts';
+
+const SETS = '/apis/apps/v1/namespaces/prod/statefulsets';
+const PATIENCE = { timeout: 180_000, interval: 200 };
+const SIZE = 5;
+
+let site: ChaosSite;
+
+beforeAll(async () => {
+  site = await startChaosSite({ sticky: '10.61.0.10-10.61.0.14' });
+  return () => site[Symbol.asyncDispose]();
+});
+
+const scale = (name: string, replicas: number) => site.api.patch(`${SETS}/${name}`, { spec: { replicas } });
+
+async function createSet(name: string): Promise<void> {
+  const template = {
+    metadata: { labels: { app: name } },
+    spec: { containers: [{ name: 'main', image: 'main' }] },
+  };
+  const spec = { replicas: SIZE, serviceName: name, selector: { matchLabels: { app: name } }, template };
+  await site.api.create(SETS, { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name }, spec });
+}
+
+test('scaled 5 → 0 → 5 while another set waits for the same five addresses: never two pods with one address', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { api, nodes } = site;
+  const sandboxes = new Sandboxes();
+  const kubelets = nodes.map(({ name, place, netnsDirectory }, at) =>
+    stack.use(new SimKubelet({ node: name, agent: place, netnsDirectory, api, sandboxes, random: new Random(at) })),
+  );
+  const readyNodes = () => kubelets.map(({ node }) => node);
+  stack.use(new SimWorkloads({ api, random: new Random(9), sandboxes, readyNodes }));
+  const referee = stack.use(new Referee(api, sandboxes));
+  onTestFailed(() => {
+    for (const { address } of sandboxes.violations) process.stderr.write(`${sandboxes.story(address).join('\n')}\n`);
+  });
+  const liveOf = (set: string) => sandboxes.live().filter(({ podKey }) => podKey.startsWith(`prod/${set}-`)).length;
+
+  await createSet('one');
+  await vi.waitUntil(() => liveOf('one') === SIZE, PATIENCE);
+  const first = new Map(sandboxes.live().map(({ podKey, address }) => [podKey, address]));
+  await createSet('two');
+  await scale('one', 0);
+  await vi.waitUntil(() => liveOf('one') === 0, PATIENCE);
+  await scale('one', SIZE);
+  // Whoever is faster: five pods have the five addresses, and each of them is one of either set.
+  await vi.waitUntil(() => sandboxes.live().length === SIZE, PATIENCE);
+  await scale('two', 0);
+  await vi.waitUntil(() => liveOf('one') === SIZE && liveOf('two') === 0, PATIENCE);
+
+  expect(sandboxes.violations).toEqual([]);
+  expect(new Set(sandboxes.live().map(({ address }) => address))).toEqual(new Set(first.values()));
+  expect(referee.looks).toBeGreaterThan(10);
+});

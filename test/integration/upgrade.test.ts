@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { runCtl } from '#ctl/run-ctl.ts';
+import { writeKubeconfig } from '#test/support/api-credentials.ts';
+import { callApi } from '#test/support/api-request.ts';
+import { openMemoryTerminal } from '#test/support/memory-terminal.ts';
+import { plainToken } from '#test/support/service-account-tokens.ts';
+import { startControllerProgram } from './controller-program.ts';
+import { addArgsOf, type Pod, type PodCluster, startAgentOf, startPodCluster } from './pod-cluster.ts';
+
+const SPIDER = '/apis/spiderpool.spidernet.io/v2beta1';
+const MARKER = '/api/v1/namespaces/ipledger/configmaps/ipledger-adopted';
+const PATIENCE = { timeout: 60_000, interval: 100 };
+
+let cluster: PodCluster;
+
+beforeAll(async () => {
+  cluster = await startPodCluster();
+  await cluster.remove(MARKER);
+  return () => cluster[Symbol.asyncDispose]();
+});
+
+const records = async () => new Map((await cluster.records()).map((record) => [record.name, record.spec]));
+
+/** As Spiderpool leaves a pod behind that it gave an address to. */
+async function wasServedBySpiderpool(pods: Readonly<Record<string, Pod>>): Promise<void> {
+  const entries = Object.entries(pods);
+  const allocated = entries.map(([address, { namespace, name, uid }]) => [
+    address,
+    { interface: 'eth0', pod: `${namespace}/${name}`, podUid: uid },
+  ]);
+  const status = { allocatedIPs: JSON.stringify(Object.fromEntries(allocated)), allocatedIPCount: entries.length };
+  const path = `${SPIDER}/spiderippools/v4/status`;
+  const { server } = cluster.ledger;
+  const type = 'application/merge-patch+json';
+  const patched = await callApi(server, { method: 'PATCH', path, type, body: { status }, token: server.adminToken });
+  expect(patched.status).toBe(200);
+  for (const [address, { namespace, name, uid }] of entries) {
+    const ips = [{ interface: 'eth0', ipv4: `${address}/24`, ipv4Pool: 'v4' }];
+    await cluster.post(`${SPIDER}/namespaces/${namespace}/spiderendpoints`, {
+      apiVersion: 'spiderpool.spidernet.io/v2beta1',
+      kind: 'SpiderEndpoint',
+      metadata: { name },
+      status: { ownerControllerType: 'Pod', ownerControllerName: name, current: { uid, node: 'worker-1', ips } },
+    });
+  }
+}
+
+async function importState(): Promise<{ code: number; stdout: string }> {
+  const { server } = cluster.ledger;
+  const kubeconfig = join(server.dir, 'operator.yaml');
+  const adminToken = await plainToken(server, 'ipledger-ctl');
+  await writeKubeconfig(kubeconfig, server.url, { caFile: server.caFile, adminToken });
+  const terminal = openMemoryTerminal({ nowMs: Date.parse('2026-11-16T10:00:00Z') });
+  const code = await runCtl(['import'], { kubeconfig, user: 'ann@desk' }, terminal);
+  return { code, stdout: terminal.stdout };
+}
+
+test('live pods of Spiderpool keep their addresses through import, restart, DEL and collection', async () => {
+  await cluster.createPool('v4', { subnet: '10.0.0.0/24', ips: ['10.0.0.10-10.0.0.13'], default: true });
+  const [restarts, ends, rests] = [
+    await cluster.createPod({ name: 'restarts' }),
+    await cluster.createPod({ name: 'ends' }),
+    await cluster.createPod({ name: 'rests' }),
+  ];
+  await wasServedBySpiderpool({ '10.0.0.10': restarts, '10.0.0.11': ends, '10.0.0.12': rests });
+
+  await using controller = await startControllerProgram({ cluster: cluster.ledger }, 'upgrade');
+  await vi.waitUntil(() => controller.lines.some(({ level }) => level === 40), PATIENCE);
+  await using agent = await startAgentOf(cluster);
+  const early = await cluster.createPod({ name: 'early' });
+  expect((await agent.tryAdd(early, { timeoutMs: 500 })).status).not.toBe(200);
+  expect(await records()).toEqual(new Map());
+
+  expect(await importState()).toMatchObject({ code: 0 });
+  const adopted = await records();
+  expect([...adopted.keys()].sort()).toEqual(['10.0.0.10', '10.0.0.11', '10.0.0.12']);
+  expect(adopted.get('10.0.0.10')?.holder).toMatchObject({ uid: restarts.uid, node: 'worker-1', interface: 'eth0' });
+  expect(adopted.get('10.0.0.10')?.holder).not.toHaveProperty('containerID');
+
+  await agent.untilReady();
+  const { containerID } = addArgsOf(restarts, { containerID: 'new-sandbox' });
+  const { ips } = await agent.add(restarts, { containerID });
+  expect(ips.map(({ address }) => address)).toEqual(['10.0.0.10/24']);
+  expect((await records()).get('10.0.0.10')?.holder).toMatchObject({ uid: restarts.uid, containerID });
+
+  await cluster.deletePod(ends);
+  await vi.waitUntil(async () => {
+    await agent.del(ends, { containerID: 'known-to-spiderpool-alone' });
+    return !(await records()).has('10.0.0.11');
+  }, PATIENCE);
+
+  const free = await agent.add(early);
+  expect(['10.0.0.11/24', '10.0.0.13/24']).toContain(free.ips[0]?.address);
+  const last = await agent.add(await cluster.createPod({ name: 'last' }));
+  expect(new Set([free.ips[0]?.address, last.ips[0]?.address])).toEqual(new Set(['10.0.0.11/24', '10.0.0.13/24']));
+  const full = await agent.tryAdd(await cluster.createPod({ name: 'one-too-many' }));
+  expect(full.body).toMatchObject({ reason: 'pools-exhausted' });
+
+  // The controller waited for the import as well, and now shows what the records say.
+  await vi.waitUntil(async () => {
+    const path = `${SPIDER}/spiderippools/v4`;
+    const { server } = cluster.ledger;
+    const { body } = await callApi(server, { path, token: server.adminToken });
+    const { status } = body as { status: { allocatedIPCount: number; allocatedIPs: string } };
+    const shown = JSON.parse(status.allocatedIPs) as Record<string, { podUid: string }>;
+    return status.allocatedIPCount === 4 && shown['10.0.0.12']?.podUid === rests.uid && '10.0.0.13' in shown;
+  }, PATIENCE);
+  expect((await records()).get('10.0.0.12')).toMatchObject({ state: 'Allocated', holder: { uid: rests.uid } });
+});
