@@ -11,8 +11,8 @@ export default defineConfig({
             '{pkg,plugin,agent,controller,ctl,cmd,hack}/**/*.test.ts',
             'test/{contract,golden,house}/**/*.test.ts',
           ],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
         },
       },
       {
