@@ -9,13 +9,14 @@ const LARGEST_KEPT: usize = 4096;
 /// Memory for a process of one thread that lives for milliseconds: blocks lie one after the other in `SIZE` bytes of the
 /// program itself, which a usual call does not fill; everything beyond comes from the system's allocator. That one asks
 /// the kernel some forty times for a page or two, and spreads small blocks over twice as many pages.
+#[repr(C, align(4096))]
 pub struct Arena<const SIZE: usize> {
-    room: UnsafeCell<Room<SIZE>>,
+    // Apart from the books: a reference to those must not reach the blocks, which belong to whoever was given them.
+    bytes: UnsafeCell<[u8; SIZE]>,
+    books: UnsafeCell<Books>,
 }
 
-#[repr(C, align(4096))]
-struct Room<const SIZE: usize> {
-    bytes: [u8; SIZE],
+struct Books {
     used: usize,
     kept: [Option<NonNull<Free>>; LARGEST_KEPT / GRAIN],
 }
@@ -32,18 +33,18 @@ impl<const SIZE: usize> Arena<SIZE> {
     /// # Safety
     /// It must be used by one thread at a time, and not by a signal handler.
     pub const unsafe fn new() -> Self {
-        let kept = [None; LARGEST_KEPT / GRAIN];
-        Arena { room: UnsafeCell::new(Room { bytes: [0; SIZE], used: 0, kept }) }
+        let books = Books { used: 0, kept: [None; LARGEST_KEPT / GRAIN] };
+        Arena { bytes: UnsafeCell::new([0; SIZE]), books: UnsafeCell::new(books) }
     }
 
     /// Has the first `size` bytes mapped in one go, which costs half of what they cost page by page. Older kernels cannot.
     pub fn populate(&self, size: usize) {
-        // SAFETY: within the room, which lives as long as the process; its content does not change.
-        unsafe { libc::madvise(self.room.get().cast(), size.min(SIZE), libc::MADV_POPULATE_WRITE) };
+        // SAFETY: within the arena, which is alive; its content does not change.
+        unsafe { libc::madvise(self.start().cast(), size.min(SIZE), libc::MADV_POPULATE_WRITE) };
     }
 
     fn start(&self) -> *mut u8 {
-        self.room.get().cast()
+        self.bytes.get().cast()
     }
 
     fn owns(&self, block: *mut u8) -> bool {
@@ -59,26 +60,27 @@ fn rounded(size: usize) -> usize {
 // owner hands back is what it was given.
 unsafe impl<const SIZE: usize> GlobalAlloc for Arena<SIZE> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: one thread at a time, and no reference to the room outlives a call.
-        let room = unsafe { &mut *self.room.get() };
+        // SAFETY: one thread at a time, and no reference to the books outlives a call.
+        let books = unsafe { &mut *self.books.get() };
         if layout.align() > GRAIN || layout.size() > SIZE {
             // SAFETY: the caller's own promises.
             return unsafe { System.alloc(layout) };
         }
         let size = rounded(layout.size());
         if size <= LARGEST_KEPT
-            && let Some(free) = room.kept[size / GRAIN - 1]
+            && let Some(free) = books.kept[size / GRAIN - 1]
         {
             // SAFETY: written when the block was freed, and untouched since.
-            room.kept[size / GRAIN - 1] = unsafe { free.read() }.next;
+            books.kept[size / GRAIN - 1] = unsafe { free.read() }.next;
             return free.as_ptr().cast();
         }
-        if size > SIZE - room.used {
+        if size > SIZE - books.used {
             // SAFETY: the caller's own promises.
             return unsafe { System.alloc(layout) };
         }
-        let block = room.bytes[room.used..].as_mut_ptr();
-        room.used += size;
+        // SAFETY: `used` is within the arena, and so is all of the block.
+        let block = unsafe { self.start().add(books.used) };
+        books.used += size;
         block
     }
 
@@ -88,16 +90,17 @@ unsafe impl<const SIZE: usize> GlobalAlloc for Arena<SIZE> {
             return unsafe { System.dealloc(block, layout) };
         }
         // SAFETY: as in `alloc`.
-        let room = unsafe { &mut *self.room.get() };
+        let books = unsafe { &mut *self.books.get() };
         let size = rounded(layout.size());
         let at = block as usize - self.start() as usize;
-        if at + size == room.used {
-            room.used = at;
+        if at + size == books.used {
+            books.used = at;
         } else if size <= LARGEST_KEPT {
-            let free: *mut Free = block.cast();
+            // SAFETY: the same place, by the arena's own right to all of it.
+            let free: *mut Free = unsafe { self.start().add(at) }.cast();
             // SAFETY: a block is aligned to and at least as large as the grain, and nobody uses it any more.
-            unsafe { free.write(Free { next: room.kept[size / GRAIN - 1] }) };
-            room.kept[size / GRAIN - 1] = NonNull::new(free);
+            unsafe { free.write(Free { next: books.kept[size / GRAIN - 1] }) };
+            books.kept[size / GRAIN - 1] = NonNull::new(free);
         }
     }
 
@@ -108,10 +111,10 @@ unsafe impl<const SIZE: usize> GlobalAlloc for Arena<SIZE> {
         }
         let (old, new) = (rounded(layout.size()), rounded(new_size));
         // SAFETY: as in `alloc`.
-        let room = unsafe { &mut *self.room.get() };
+        let books = unsafe { &mut *self.books.get() };
         let at = block as usize - self.start() as usize;
-        if at + old == room.used && new <= SIZE - at {
-            room.used = at + new;
+        if at + old == books.used && new <= SIZE - at {
+            books.used = at + new;
             return block;
         }
         if new == old {

@@ -61,6 +61,9 @@ fn prepare_for_the_worst() {
         let place = panic.location().map(|place| place.to_string());
         streams::fail(&format!("the plugin's host failed at {}", place.unwrap_or_default()))
     }));
+    // SAFETY: no other thread looks at the environment; there is none.
+    // Rust's own words when memory runs out: with this they would be many, and read from the executable's file.
+    unsafe { std::env::remove_var("RUST_BACKTRACE") };
     // SAFETY: the handler is a plain function that only writes and exits.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_IGN);

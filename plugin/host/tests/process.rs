@@ -90,3 +90,28 @@ fn an_abort_leaves_an_error_document() {
     assert_eq!(text(&output.stdout), "{\"cniVersion\":\"1.1.0\",\"code\":999,\"msg\":\"the plugin was aborted\"}\n");
     assert_eq!(output.status.code(), Some(1));
 }
+
+/// With little memory the system gives out none at some moment: which one depends on how little.
+#[test]
+fn no_memory_is_an_error_document_and_the_environment_adds_nothing_to_it() {
+    let directory = support::TemporaryDirectory::new("memory");
+    let path = directory.join("stdin");
+    std::fs::write(&path, format!("{{\"cniVersion\":\"1.0.0\",\"a\":\"{}\"}}", "x".repeat(1_000_000))).unwrap();
+    let mut aborted = 0;
+    for kilobytes in (2_000..16_000).step_by(250) {
+        let script = format!("ulimit -v {kilobytes}; exec \"$1\" <\"$2\"");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_ipledger")]).arg(&path).env_clear();
+        command.envs([("CNI_COMMAND", "ADD"), ("RUST_BACKTRACE", "full"), ("IPLEDGER_SOCKET", "/nowhere")]);
+        let output = command.output().unwrap();
+        // Not even the program itself had room.
+        if output.status.code() != Some(1) {
+            assert!(output.stdout.is_empty(), "{output:?}");
+            continue;
+        }
+        assert!(text(&output.stdout).starts_with("{\"cniVersion\":"), "{kilobytes} {output:?}");
+        assert!(!text(&output.stderr).contains("backtrace:"), "{kilobytes} {output:?}");
+        aborted += u32::from(text(&output.stdout).contains("aborted"));
+    }
+    assert!(aborted > 0, "no limit was between too little to start and enough");
+}
