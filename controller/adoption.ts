@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { adopt } from '#pkg/adopt/adopt.ts';
+import { adopt, lookForLegacy } from '#pkg/adopt/adopt.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
 import { sleep } from '#pkg/kube/timing.ts';
 import type { Duty, Term } from './duty.ts';
@@ -45,17 +45,15 @@ export class AdoptionGate {
 
   async #look(term: Term): Promise<boolean> {
     const { client, podName, log, now } = this.#deps;
-    const marker = { adoptedAt: now().toISOString(), adoptedBy: podName };
-    const seen = await adopt(client, { dryRun: true, marker });
-    if (seen.outcome === 'already-adopted') return true;
-    if (seen.outcome === 'ready' && seen.records.length === 0) {
-      if (!term.mayWrite()) return false;
-      const { outcome } = await adopt(client, { dryRun: false, marker });
-      return outcome === 'adopted' || outcome === 'already-adopted';
+    const { isAdopted, addresses, unreadable } = await lookForLegacy(client);
+    if (isAdopted) return true;
+    if (addresses + unreadable > 0) {
+      log.warn({ addresses, unreadable }, 'Spiderpool gave out addresses: run ipledgerctl import; agents wait for it');
+      return false;
     }
-    const { records, unreadable, writers } = seen;
-    const counts = { addresses: records.length, unreadable: unreadable.length, writers };
-    log.warn(counts, 'Spiderpool gave out addresses: run ipledgerctl import; agents wait for it');
-    return false;
+    if (!term.mayWrite()) return false;
+    const marker = { adoptedAt: now().toISOString(), adoptedBy: podName };
+    const { outcome } = await adopt(client, { dryRun: false, marker });
+    return outcome === 'adopted' || outcome === 'already-adopted';
   }
 }

@@ -51,6 +51,21 @@ export async function adopt(client: KubeClient, options: AdoptOptions): Promise<
   return toAdoption(isOurs ? 'adopted' : 'already-adopted', { ...left, records: made, marker });
 }
 
+/** What somebody may know who is not to adopt: asks for no right but to read pools, endpoints, pods, records and the marker. */
+export interface Legacy {
+  readonly isAdopted: boolean;
+  /** Given out by Spiderpool, and without a record. */
+  readonly addresses: number;
+  readonly unreadable: number;
+}
+
+export async function lookForLegacy(client: KubeClient): Promise<Legacy> {
+  const marker = await readMarker(client);
+  if (marker !== null) return { isAdopted: true, addresses: 0, unreadable: 0 };
+  const { create, unreadable } = await look(client);
+  return { isAdopted: false, addresses: create.length, unreadable: unreadable.length };
+}
+
 type Look = AdoptionPlan & { readonly unreadable: readonly string[] };
 
 async function look(client: KubeClient): Promise<Look> {

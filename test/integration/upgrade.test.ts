@@ -66,7 +66,7 @@ test('live pods of Spiderpool keep their addresses through import, restart, DEL 
   await wasServedBySpiderpool({ '10.0.0.10': restarts, '10.0.0.11': ends, '10.0.0.12': rests });
 
   await using controller = await startControllerProgram({ cluster: cluster.ledger }, 'upgrade');
-  await vi.waitUntil(() => controller.lines.some(({ level }) => level === 40), PATIENCE);
+  await vi.waitUntil(() => controller.lines.some(({ msg }) => String(msg).includes('ipledgerctl import')), PATIENCE);
   await using agent = await startAgentOf(cluster);
   const early = await cluster.createPod({ name: 'early' });
   expect((await agent.tryAdd(early, { timeoutMs: 500 })).status).not.toBe(200);
