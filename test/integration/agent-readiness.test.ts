@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -95,23 +95,33 @@ test('GC releases what the runtime does not know and whose pod is gone, and noth
   await using agent = await startAgentOf(cluster, { node: 'worker-2' });
   await agent.untilReady();
   const born = (name: string) => cluster.createPod({ name, node: 'worker-2' });
-  const [living, gone, valid, other] = [
+  const [living, gone, valid, other, lingering] = [
     await born('living'),
     await born('gone'),
     await born('valid'),
     await born('other'),
+    await born('lingering'),
   ];
-  for (const pod of [living, gone, valid]) await agent.add(pod);
+  const netNamespace = join(agent.directory, 'netns-of-gone');
+  await writeFile(netNamespace, '');
+  for (const pod of [living, valid, lingering]) await agent.add(pod);
+  await agent.add(gone, { netNamespace });
   await agent.add(other, { network: 'another' });
-  for (const pod of [gone, valid, other]) await cluster.deletePod(pod);
+  for (const pod of [gone, valid, other, lingering]) await cluster.deletePod(pod);
   await vi.waitUntil(async () => {
-    const answers = await Promise.all([gone, valid, other].map((pod) => agent.tryAdd(pod)));
+    const answers = await Promise.all([gone, valid, other, lingering].map((pod) => agent.tryAdd(pod)));
     return answers.every(({ status }) => status !== 200);
   }, 20_000);
+  await rm(netNamespace);
   const validAttachments = [{ containerID: valid.uid.replaceAll('-', ''), ifName: 'eth0' }];
   const answer = await agent.call('POST', PATHS.gc, { network: 'lab', validAttachments });
   expect(answer.body).toEqual({ released: 1 });
-  expect((await cluster.records()).map(({ spec }) => spec.holder.name).sort()).toEqual(['living', 'other', 'valid']);
+  expect((await cluster.records()).map(({ spec }) => spec.holder.name).sort()).toEqual([
+    'lingering', // its namespace is still there: the runtime's list alone proves nothing
+    'living',
+    'other',
+    'valid',
+  ]);
   const missing = await agent.call<ErrorBody>('POST', PATHS.gc, { network: 'lab' });
   expect(missing.body.reason).toBe('bad-input');
 });

@@ -66,6 +66,7 @@ describe('leaders', () => {
     await using second = await leadAnyway(stage);
     const working = Promise.all([first.collection.run(), second.collection.run()]);
     await untilNames(stage, LIVING);
+    await vi.waitUntil(() => sum(first.collected) + sum(second.collected) >= 200, PATIENCE);
     expect(sum(first.collected) + sum(second.collected)).toBe(200);
     await first[Symbol.asyncDispose]();
     await second[Symbol.asyncDispose]();

@@ -125,7 +125,7 @@ test('of pools that overlap the later one is marked and told of, and released wh
   await using _ = await lead();
   const early = await sure(admin.create(POOLS, poolOf('z-early', SPEC)));
   // Creation times have whole seconds; of the same second the name would decide.
-  await vi.waitUntil(() => Date.now() > Date.parse(early.metadata.creationTimestamp ?? '') + 1_000);
+  await vi.waitUntil(() => Date.now() > Date.parse(early.metadata.creationTimestamp ?? '') + 1_000, 10_000);
   const late = await sure(admin.create(POOLS, poolOf('a-late', { ...SPEC, ips: ['10.0.0.4-10.0.0.9'] })));
   await eventually(admin, POOLS, { name: 'a-late' }, (pool) =>
     expect(conditionsOf(pool)).toContain('Ready=False/Overlap'),

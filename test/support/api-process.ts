@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isListening } from './api-ports.ts';
+import { waitUntilStopped } from './wait-until-stopped.ts';
 
 export interface ServerProcess extends AsyncDisposable {
   readonly pid: number;
@@ -53,7 +54,10 @@ async function spawnLogged({
   return {
     pid: child.pid ?? Number.NaN,
     hasExited,
-    pause: () => void child.kill('SIGSTOP'),
+    pause: () => {
+      child.kill('SIGSTOP');
+      waitUntilStopped(child.pid ?? 0);
+    },
     resume: () => void child.kill('SIGCONT'),
     kill,
     [Symbol.asyncDispose]: kill,
