@@ -75,4 +75,12 @@ fn prepare_for_the_worst() {
         // The engine aborts when it runs out of memory at the wrong moment.
         libc::signal(libc::SIGABRT, streams::fail_aborted as *const () as libc::sighandler_t);
     }
+    // SAFETY: a set of signals is plain numbers, all of which may be zero, and lives until after the calls.
+    unsafe {
+        // The runtime may have been started with signals blocked, and a process inherits that.
+        let mut heard: libc::sigset_t = std::mem::zeroed();
+        libc::sigaddset(&mut heard, libc::SIGALRM);
+        libc::sigaddset(&mut heard, libc::SIGABRT);
+        libc::sigprocmask(libc::SIG_UNBLOCK, &heard, std::ptr::null_mut());
+    }
 }

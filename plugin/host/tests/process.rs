@@ -2,6 +2,7 @@
 mod support;
 
 use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -114,4 +115,32 @@ fn no_memory_is_an_error_document_and_the_environment_adds_nothing_to_it() {
         aborted += u32::from(text(&output.stdout).contains("aborted"));
     }
     assert!(aborted > 0, "no limit was between too little to start and enough");
+}
+
+/// A process inherits which signals it does not hear.
+#[test]
+fn the_last_alarm_is_heard_whatever_the_runtime_blocks() {
+    let mut command = ipledger();
+    command.env("CNI_COMMAND", "VERSION").stdin(Stdio::piped()).stdout(Stdio::piped());
+    // SAFETY: only calls that are allowed between fork and exec, on memory of its own.
+    unsafe {
+        command.pre_exec(|| {
+            let mut all = std::mem::zeroed();
+            libc::sigfillset(&mut all);
+            libc::sigprocmask(libc::SIG_SETMASK, &all, std::ptr::null_mut());
+            Ok(())
+        })
+    };
+    let mut child = command.spawn().unwrap();
+    let held = child.stdin.take();
+    std::thread::sleep(Duration::from_millis(500));
+    // SAFETY: takes numbers only; the child is ours and not waited for yet.
+    unsafe { libc::kill(child.id() as i32, libc::SIGALRM) };
+    let until = support::within(5000);
+    while child.try_wait().unwrap().is_none() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    drop(held);
+    assert!(text(&child.wait_with_output().unwrap().stdout).contains("the plugin was aborted"));
 }
