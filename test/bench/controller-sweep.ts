@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterAgentProcess } from '#test/support/cluster-agent-process.ts';
+import { noteNoise } from './blocks.ts';
 import { addOne } from './cluster-adds.ts';
 import { type BenchPod, ClusterSite } from './cluster-site.ts';
 import { countObjects, createRecords, keepNodeWell, startController } from './controller-site.ts';
@@ -16,6 +17,7 @@ const BASELINE_ADDS = 400;
 const MOST_ADDS = 1_600;
 const LIMIT_SECONDS = 60;
 const SETTLE_SECONDS = 5;
+const MOST_FOREIGN = 0.1;
 
 /** 10,000 leaked records with strong evidence are collected while an agent serves a steady stream of ADDs. */
 export async function benchSweep(): Promise<void> {
@@ -43,12 +45,12 @@ export async function benchSweep(): Promise<void> {
   isOver = true;
   const meanwhile = await during;
   const after = await steadyAdds(agent, rest, BASELINE_ADDS);
-  const foreign = `${(foreignShare(mark) * 100).toFixed(0)} % foreign CPU`;
+  const foreign = foreignShare(mark);
   const left = (await countObjects(site, RECORDS)) - before.length - meanwhile.length - after.length - 50;
   const p99 = (latencies: readonly number[]) => quantile(latencies, 0.99);
   const alone = p99([...before, ...after]);
   const ratio = p99(meanwhile) / alone;
-  printTable(`Collection of ${LEAKED} leaked records (${foreign})`, [
+  printTable(`Collection of ${LEAKED} leaked records (${noteNoise({ foreign, isNoisy: foreign > MOST_FOREIGN })})`, [
     {
       what: 'all gone after the first of them',
       value: `${seconds.toFixed(1)} s, ${left} left`,

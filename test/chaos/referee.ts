@@ -48,12 +48,12 @@ export class Referee implements AsyncDisposable {
 
   #objection(sandbox: Sandbox, record: SeenRecord | undefined): string | null {
     const who = `live sandbox ${sandbox.id.slice(0, 8)} of ${sandbox.podKey}`;
+    const { holder, state } = record?.spec ?? {};
+    const podKey = `${holder?.namespace}/${holder?.name}`;
+    if (this.#sandboxes.isHandedOn(sandbox, podKey, holder?.uid)) return null;
     if (record === undefined) return `the record of ${who} was freed`;
-    const { holder, state } = record.spec;
-    const podKey = `${holder.namespace}/${holder.name}`;
-    if (this.#sandboxes.mayShare(sandbox, podKey)) return null;
-    // Retained without proof of the end keeps the traces of its pod; with it there is none left to compare.
-    if (holder.uid !== sandbox.uid) return `the record of ${who} belongs to ${podKey} (${holder.uid}), ${state}`;
+    if (holder?.uid !== sandbox.uid) return `the record of ${who} belongs to ${podKey} (${holder?.uid}), ${state}`;
+    if (state === 'Retained' && this.#sandboxes.isRetainedByForce(sandbox, podKey)) return null;
     return state === 'Allocated' || state === 'Suspect' ? null : `the record of ${who} is ${state}`;
   }
 

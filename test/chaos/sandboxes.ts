@@ -17,6 +17,7 @@ export class Sandboxes {
   readonly #live = new Map<string, Sandbox>();
   readonly #stories = new Map<string, string[]>();
   readonly #forced = new Set<string>();
+  readonly #handedOn = new Set<string>();
   readonly #startedMs = performance.now();
   readonly violations: { readonly address: string; readonly what: string }[] = [];
   raised = 0;
@@ -30,7 +31,7 @@ export class Sandboxes {
     this.tell(address, `live: ${nameOf(sandbox)}`);
     for (const other of this.live()) {
       if (other.address !== address || other.id === id) continue;
-      if (this.mayShare(other, sandbox.podKey)) this.byTheOperatorsWord += 1;
+      if (this.isHandedOn(other, sandbox.podKey, sandbox.uid)) this.byTheOperatorsWord += 1;
       else this.accuse(address, `two live sandboxes: ${nameOf(other)} and ${nameOf(sandbox)}`);
     }
     this.#live.set(id, sandbox);
@@ -57,12 +58,19 @@ export class Sandboxes {
     this.#forced.add(uid);
   }
 
-  isForced(uid: string): boolean {
-    return this.#forced.has(uid);
+  /**
+   * Whether somebody else has the address of a live sandbox by right: its pod was deleted by force, which Kubernetes takes as a
+   * person's word that it does not run, and the next pod of the same StatefulSet identity took it over (rule 7). From then on
+   * the address is that pod's, whatever becomes of it. Until then it is nobody else's.
+   */
+  isHandedOn({ id, uid, podKey }: Sandbox, nextPodKey: string, nextUid: string | undefined): boolean {
+    const isNext = podKey === nextPodKey && nextUid !== undefined && nextUid !== uid;
+    if (isNext && this.#forced.has(uid)) this.#handedOn.add(id);
+    return this.#handedOn.has(id);
   }
 
-  /** Whether the next pod of this name may have the address of a sandbox that still lives (rule 7 and Kubernetes' own words on force). */
-  mayShare({ uid, podKey }: Sandbox, nextPodKey: string): boolean {
+  /** Retained without proof: its pod was deleted by force, and its set wants the name again. */
+  isRetainedByForce({ uid, podKey }: Sandbox, nextPodKey: string): boolean {
     return this.#forced.has(uid) && podKey === nextPodKey;
   }
 

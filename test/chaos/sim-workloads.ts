@@ -45,6 +45,7 @@ export class SimWorkloads implements AsyncDisposable {
       () => this.#deletePod('gracefully'),
       () => this.#deletePod('gracefully'),
       () => this.#deletePod('by force'),
+      () => this.#deletePod('by force'),
       () => (random.isOneIn(3) ? this.#deleteSome() : this.#scaleSome()),
     ];
     return await random.pick(acts)();
@@ -128,7 +129,11 @@ export class SimWorkloads implements AsyncDisposable {
   async #deletePod(how: 'gracefully' | 'by force'): Promise<string> {
     const pods = await this.pods();
     if (pods.length === 0) return 'nothing';
-    const pod = this.#site.random.pick(pods);
+    const { random, readyNodes } = this.#site;
+    const ready = readyNodes();
+    // What hangs on a node that is cut off is what people delete by force.
+    const hanging = pods.filter(({ spec }) => !ready.includes(String(spec?.['nodeName'])));
+    const pod = random.pick(how === 'by force' && hanging.length > 0 && !random.isOneIn(4) ? hanging : pods);
     await this.#remove(pod, how);
     return `delete ${pod.metadata.name} ${how}`;
   }

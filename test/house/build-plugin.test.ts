@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** What a bundle is made of, and the script; cargo is left out by a stand-in, since only the bundle is looked at. */
-const PARTS = ['hack', 'cmd', 'plugin', 'pkg', 'agent', 'ctl', 'package.json', 'package-lock.json', 'tsconfig.json'];
+const ROOMS = ['hack', 'cmd', 'plugin', 'pkg', 'agent', 'controller', 'ctl'];
+const PARTS = [...ROOMS, 'package.json', 'package-lock.json', 'tsconfig.json'];
 let tree = '';
 
 beforeAll(() => {
