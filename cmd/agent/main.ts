@@ -103,6 +103,12 @@ async function installPlugin({ from, to, asSpiderpool }: InstallFlags): Promise<
 }
 
 async function runAgent(flags: Flags): Promise<void> {
+  const isInPod = process.env['KUBERNETES_SERVICE_HOST'] !== undefined;
+  if (!(flags.standalone || isInPod) && flags.kubeconfig === undefined) {
+    program.error(
+      'this is no pod of a cluster, and no --kubeconfig is given; without Kubernetes start it with --standalone',
+    );
+  }
   const log = createLogger('ipledger-agent', flags.logLevel ?? levelOfEnvironment(flags));
   await failLoudly(log, async () => {
     const agent = flags.standalone ? await runStandalone(flags, log) : await runInCluster(flags, process.env, log);

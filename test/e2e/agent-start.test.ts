@@ -28,6 +28,8 @@ test('--help names every flag with its default', async () => {
   const { code, stdout } = await runAgent('--help');
   expect(code).toBe(0);
   for (const flag of [
+    '--config',
+    '--kubeconfig',
     '--standalone',
     '--pools',
     '--data',
