@@ -177,11 +177,16 @@ export class SimKubelet implements AsyncDisposable {
 
   /** Never, once, twice, or again much later. */
   async #del(pod: ApiObject, id: string): Promise<void> {
-    const { agent, random } = this.#site;
+    const { random } = this.#site;
     if (random.isOneIn(10)) return;
-    await delBySocket(agent, this.#delArgs(pod, id));
-    if (random.isOneIn(10)) await delBySocket(agent, this.#delArgs(pod, id));
-    if (random.isOneIn(10)) void sleep(random.below(8_000)).then(() => delBySocket(agent, this.#delArgs(pod, id)));
+    await this.#sendDel(pod, id);
+    if (random.isOneIn(10)) await this.#sendDel(pod, id);
+    if (random.isOneIn(10)) void sleep(random.below(8_000)).then(() => this.#sendDel(pod, id));
+  }
+
+  /** Not after the end: it would make a spool in a directory that is removed. */
+  async #sendDel(pod: ApiObject, id: string): Promise<void> {
+    if (!this.#hasEnded) await delBySocket(this.#site.agent, this.#delArgs(pod, id));
   }
 
   /** The object goes last. If that fails, the next look at the pods finds it again. */
