@@ -86,6 +86,14 @@ export class AddressProbe {
     return verdict.kind === 'free';
   }
 
+  /** Whatever the switch says, where this process may probe: the MAC of who answers on the address, as far as can be told. */
+  async findUser(spec: RecordSpec, pool: Pool, call: Call): Promise<string | null> {
+    if (this.#deps.prober === null) return null;
+    const target = this.#targetOf(spec, { ...pool, detectConflict: true, detectGateway: false });
+    const verdict = target === null ? null : await this.#probe(target, call);
+    return verdict?.kind === 'conflict' ? verdict.mac : null;
+  }
+
   /** Tells the neighbours who has the addresses now; nobody waits for it. */
   announce(records: readonly IpRecord[], pools: ReadonlyMap<string, Pool>): void {
     for (const record of records) {

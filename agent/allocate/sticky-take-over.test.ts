@@ -173,6 +173,21 @@ test('a foreign host on a sticky address fails every further ADD too: what the p
   expect(await made.add(next, 'c3')).toEqual([address]);
 });
 
+test('Retained without proof: a pod that lives on elsewhere keeps its address, whatever the switch says', async () => {
+  const prober = new ScriptedProber();
+  await using made = await startMemoryClusterAgent([POOL], { prober, probeSettings: NO_PROBING });
+  const [address = ''] = await made.add(made.pods.put('db-0', { uid: 'first', controller: SET }), 'c1');
+  const [held] = await made.records();
+  // The controller, of a pod that was deleted by force on a node that is away.
+  if (held !== undefined) await made.ledger.amend(held, { ...held.spec, state: 'Retained' });
+  const next = made.pods.put('db-0', { uid: 'second', controller: SET });
+  prober.verdicts[address] = SQUATTED;
+  await expect(made.add(next, 'c2')).rejects.toMatchObject({ reason: 'sticky-address-conflict' });
+  expect(await made.records()).toMatchObject([{ spec: { address, state: 'Retained', holder: { uid: 'first' } } }]);
+  delete prober.verdicts[address];
+  expect(await made.add(next, 'c2')).toEqual([address]);
+});
+
 test('an address that a lost answer left with its pod is probed before it is given', async () => {
   const prober = new ScriptedProber();
   const below = createMemoryLedger();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { holderKey } from '#pkg/crd/holder-key.ts';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { type Family, parseAddress } from '#pkg/ip/address.ts';
 import type { Ledger, UpdateOutcome } from '#pkg/ledger/ledger.ts';
@@ -110,6 +110,7 @@ export class StickyTakeOver {
     if (seen.spec.state === 'Suspect' && !(await probe.isSilent(next, pool, call))) {
       return { done: false, because: 'in-use' };
     }
+    if (isInDoubt(seen)) await this.#refuseUsed(seen, next, pool, call);
     if (!(await this.#deps.isStillAlive(facts))) {
       throw new IpamError('bad-input', `pod ${holder.namespace}/${holder.name} with UID ${holder.uid} is gone`);
     }
@@ -119,6 +120,20 @@ export class StickyTakeOver {
     if (!facts.isMigrationTarget) await probe.refuseConflict(outcome.record, pool, call);
     return outcome;
   }
+
+  /** Nothing is written: the address stays with its holder, whose pod before this one may live on. */
+  async #refuseUsed({ spec }: IpRecord, next: RecordSpec, pool: Pool, call: Call): Promise<void> {
+    const mac = await this.#deps.probe.findUser(next, pool, call);
+    if (mac === null) return;
+    const { namespace, name, node } = spec.holder;
+    const message = `${spec.address} of ${namespace}/${name} is still used by a host with MAC ${mac}; its pod before this one on node ${node} is not proven to be gone`;
+    throw new IpamError('sticky-address-conflict', message);
+  }
+}
+
+/** Retained without a proof that the sandbox before is gone, such as a pod deleted by force on a node that is away. */
+function isInDoubt({ spec }: IpRecord): boolean {
+  return spec.state === 'Retained' && spec.holder.uid !== undefined;
 }
 
 function isHeld(state: IpRecord['spec']['state']): boolean {
