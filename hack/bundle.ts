@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 
@@ -32,6 +32,9 @@ const NODE_START = `#!/bin/sh
 ':' //; [ -e /proc/$$/fd/1 ] || exec 1</dev/null
 ':' //; exec '${process.execPath}' "$0" "$@"`;
 
+/** What is imported on demand is a file of its own, beside the first one. */
+const IN_CHUNKS: BuildOptions = { ...ESM_WITH_REQUIRE, splitting: true };
+
 /**
  * An executable without extension is CommonJS or a module depending on the package.json above the place where it is
  * installed. `getBuiltinModule` stands in for `require` in both.
@@ -50,7 +53,7 @@ const QUICKJS: BuildOptions = { platform: 'neutral', format: 'esm', target: 'es2
 const BUNDLES: readonly Bundle[] = [
   { entry: 'cmd/plugin/main.ts', output: 'node/ipledger', isExecutable: true, options: NODE_EXECUTABLE },
   { entry: 'cmd/plugin/host-main.ts', output: 'plugin.neutral.js', isExecutable: false, options: QUICKJS },
-  { entry: 'cmd/agent/main.ts', output: 'agent.js', isExecutable: false, options: ESM_WITH_REQUIRE },
+  { entry: 'cmd/agent/main.ts', output: 'agent/main.js', isExecutable: false, options: IN_CHUNKS },
   { entry: 'cmd/controller/main.ts', output: 'controller.js', isExecutable: false, options: ESM_WITH_REQUIRE },
   { entry: 'cmd/ctl/main.ts', output: 'ctl.js', isExecutable: false, options: ESM_WITH_REQUIRE },
 ];
@@ -62,7 +65,7 @@ const AGENT_FLAGS = '--max-semi-space-size=2 --max-old-space-size=256';
 const CONTROLLER_FLAGS = '--max-semi-space-size=2 --max-old-space-size=300';
 
 const LAUNCHERS = [
-  { output: 'ipledger-agent', bundle: 'agent.js', flags: AGENT_FLAGS, env: 'export MALLOC_ARENA_MAX=2\n' },
+  { output: 'ipledger-agent', bundle: 'agent/main.js', flags: AGENT_FLAGS, env: 'export MALLOC_ARENA_MAX=2\n' },
   {
     output: 'ipledger-controller',
     bundle: 'controller.js',
@@ -88,11 +91,13 @@ export async function bundlePlugin(directory: string): Promise<string> {
 
 async function writeBundle({ entry, output, isExecutable, options }: Bundle, directory: string): Promise<void> {
   const path = join(directory, output);
+  const isInChunks = options.splitting === true;
+  if (isInChunks) rmSync(dirname(path), { recursive: true, force: true }); // chunks of other builds
   await build({
     bundle: true,
     absWorkingDir: ROOT,
     entryPoints: [entry],
-    outfile: path,
+    ...(isInChunks ? { outdir: dirname(path) } : { outfile: path }),
     logLevel: 'warning',
     ...options,
   });

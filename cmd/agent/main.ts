@@ -7,7 +7,6 @@ import { type InstallPlan, installInto } from '#agent/install/install-into.ts';
 import { startStandaloneAgent } from '#agent/standalone/standalone-agent.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { createLogger, LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
-import { runInCluster } from './run-cluster.ts';
 
 interface InstallFlags {
   readonly from: string;
@@ -111,7 +110,7 @@ async function runAgent(flags: Flags): Promise<void> {
   }
   const log = createLogger('ipledger-agent', flags.logLevel ?? levelOfEnvironment(flags));
   await failLoudly(log, async () => {
-    const agent = flags.standalone ? await runStandalone(flags, log) : await runInCluster(flags, process.env, log);
+    const agent = await (flags.standalone ? runStandalone(flags, log) : runCluster(flags, log));
     const signal = await nextSignal();
     log.info({ signal }, 'agent stops');
     await agent[Symbol.asyncDispose]();
@@ -126,6 +125,12 @@ async function failLoudly(log: ReturnType<typeof createLogger>, work: () => Prom
     log.fatal({ reason, details, ...(reason === 'internal' ? { err: thrown } : {}) }, message);
     process.exitCode = 1;
   }
+}
+
+/** What only a cluster needs is not loaded on a host without one: it costs 20 MB. */
+async function runCluster(flags: Flags, log: Logger): Promise<AsyncDisposable> {
+  const { runInCluster } = await import('./run-cluster.ts');
+  return await runInCluster(flags, process.env, log);
 }
 
 /** A level that cannot be read is told by whoever reads the whole environment. */
