@@ -1,4 +1,5 @@
 import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
+import { toCooling, toRetained } from '#pkg/crd/released-spec.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Ledger, Refusal, UpdateOutcome } from '#pkg/ledger/ledger.ts';
 import type { PoolViews } from '../allocate/pool-views.ts';
@@ -104,15 +105,4 @@ export class GiveBack {
     if (now !== null && now.spec.holder.node === seen.spec.holder.node) this.#deps.index.put(now);
     return because;
   }
-}
-
-function toCooling(spec: RecordSpec, until: Date): RecordSpec {
-  const { uid: _uid, containerID: _containerID, netns: _netns, ...holder } = spec.holder;
-  return { ...spec, state: 'Cooling', until: until.toISOString(), holder };
-}
-
-/** Nothing of the pod and the sandbox that had it is left: a second DEL finds nothing to do, and the sandbox is proven gone. */
-function toRetained(spec: RecordSpec): RecordSpec {
-  const { uid: _uid, containerID: _containerID, netns: _netns, ...holder } = spec.holder;
-  return { ...spec, state: 'Retained', holder };
 }

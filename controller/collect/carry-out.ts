@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { toCooling } from '#pkg/crd/released-spec.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Events, ToldEvent } from '#pkg/kube/events.ts';
 import type { Refusal } from '#pkg/ledger/ledger.ts';
 import type { CollectMetrics } from './collect-metrics.ts';
-import { toAllocated, toCooling, toRetained, toSuspect } from './next-spec.ts';
+import { toAllocated, toRetainedBy, toSuspect } from './next-spec.ts';
 import type { RecordWriter } from './record-writer.ts';
 import type { Cause, Verdict } from './verdict.ts';
 
@@ -71,7 +72,7 @@ function write(record: IpRecord, change: Change, { writer, now, cooldownSeconds 
       return writer.amend(record, toCooling(spec, new Date(now().getTime() + seconds * 1_000)));
     }
     case 'retain':
-      return writer.amend(record, toRetained(spec, change.isProven));
+      return writer.amend(record, toRetainedBy(spec, change.isProven));
     case 'suspect':
       return writer.amend(record, toSuspect(spec));
     case 'allocate-again':

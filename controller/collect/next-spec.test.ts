@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest';
+import { toCooling } from '#pkg/crd/released-spec.ts';
 import { amendProblem } from '#pkg/ledger/transitions.ts';
 import { buildPod, buildPodRecord, STATEFUL_SET } from '#test/support/build-evidence.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { draftMissing } from './missing-records.ts';
-import { toAllocated, toCooling, toRetained, toSuspect } from './next-spec.ts';
+import { toAllocated, toRetainedBy, toSuspect } from './next-spec.ts';
 
 const { spec } = buildPodRecord();
 
 test.each([
-  { name: 'retained', next: toRetained(spec, false) },
-  { name: 'retained for sure', next: toRetained(spec, true) },
+  { name: 'retained', next: toRetainedBy(spec, false) },
+  { name: 'retained for sure', next: toRetainedBy(spec, true) },
   { name: 'suspected', next: toSuspect(spec) },
   { name: 'cooling', next: toCooling(spec, new Date(0)) },
 ])('an Allocated record may be $name', ({ next }) => {
@@ -17,9 +18,9 @@ test.each([
 });
 
 test('only a proof takes the traces of the sandbox away', () => {
-  expect(toRetained(spec, false).holder).toEqual(spec.holder);
+  expect(toRetainedBy(spec, false).holder).toEqual(spec.holder);
   const { uid: _uid, containerID: _containerID, netns: _netns, ...rest } = spec.holder;
-  expect(toRetained(spec, true).holder).toEqual(rest);
+  expect(toRetainedBy(spec, true).holder).toEqual(rest);
 });
 
 test('a repair for the same pod keeps what is known of its sandbox', () => {

@@ -1,21 +1,16 @@
 import type { Holder, RecordSpec } from '#pkg/crd/ip-record.ts';
 import { omitAbsent } from '#pkg/crd/omit-absent.ts';
+import { toRetained } from '#pkg/crd/released-spec.ts';
 import type { PodFacts } from '../cluster-view/pod-facts.ts';
 import { machineOf } from '../cluster-view/pod-table.ts';
 
-/** `isProven`: the traces of the sandbox go, and with them the doubt whether it still runs. */
-export function toRetained(spec: RecordSpec, isProven: boolean): RecordSpec {
-  const { uid: _uid, containerID: _containerID, netns: _netns, ...rest } = spec.holder;
-  return { ...spec, state: 'Retained', holder: isProven ? rest : spec.holder };
+/** Without proof the traces of the sandbox stay, and with them the doubt whether it still runs. */
+export function toRetainedBy(spec: RecordSpec, isProven: boolean): RecordSpec {
+  return isProven ? toRetained(spec) : { ...spec, state: 'Retained' };
 }
 
 export function toSuspect(spec: RecordSpec): RecordSpec {
   return { ...spec, state: 'Suspect' };
-}
-
-export function toCooling(spec: RecordSpec, until: Date): RecordSpec {
-  const { uid: _uid, containerID: _containerID, netns: _netns, ...holder } = spec.holder;
-  return { ...spec, state: 'Cooling', until: until.toISOString(), holder };
 }
 
 /** The record as the pod that has the address needs it. Of its sandbox nothing is known, unless the record is of this very pod. */

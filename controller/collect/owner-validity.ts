@@ -1,4 +1,5 @@
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { ordinalOf } from '#pkg/crd/sticky-holder.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
 import type { Outcome } from '#pkg/kube/outcome.ts';
@@ -17,8 +18,6 @@ const MACHINE_INSTANCES: Resource = {
 };
 const MACHINES: Resource = { group: 'kubevirt.io', version: 'v1', plural: 'virtualmachines', kind: 'VirtualMachine' };
 
-const ORDINAL = /^(0|[1-9]\d{0,9})$/;
-
 /** Whether the set still wants a pod of this name. `ownerUid`: of the set that had it, where this leader saw it. */
 export async function statefulSetValidity(
   { spec: { holder } }: IpRecord,
@@ -26,13 +25,13 @@ export async function statefulSetValidity(
   read: ReadLive,
 ): Promise<OwnerEvidence> {
   const { namespace, name, owner } = holder;
-  const ordinal = name.startsWith(`${owner?.name}-`) ? name.slice((owner?.name ?? '').length + 1) : '';
-  if (owner === undefined || !ORDINAL.test(ordinal)) return 'invalid';
+  const ordinal = owner === undefined ? null : ordinalOf(name, owner.name);
+  if (owner === undefined || ordinal === null) return 'invalid';
   const set = await read(STATEFUL_SETS, { namespace, name: owner.name });
   if (!set.ok) return absence(set, `StatefulSet ${namespace}/${owner.name}`);
   if (ownerUid !== null && set.object.metadata.uid !== ownerUid) return 'invalid';
   const { start, replicas } = readRange(set.object);
-  return start <= Number(ordinal) && Number(ordinal) < start + replicas ? 'valid' : 'invalid';
+  return start <= ordinal && ordinal < start + replicas ? 'valid' : 'invalid';
 }
 
 /** A machine is wanted while it runs and is not being deleted, or while the VirtualMachine above it is there to start it again. */

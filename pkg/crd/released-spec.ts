@@ -1,0 +1,16 @@
+import type { Holder, RecordSpec } from './ip-record.ts';
+
+/** The address rests before somebody else gets it. */
+export function toCooling(spec: RecordSpec, until: Date): RecordSpec {
+  return { ...spec, state: 'Cooling', until: until.toISOString(), holder: withoutSandbox(spec.holder) };
+}
+
+/** It waits for its sticky holder's next pod, and the sandbox before is proven gone: a second DEL finds nothing to do. */
+export function toRetained(spec: RecordSpec): RecordSpec {
+  return { ...spec, state: 'Retained', holder: withoutSandbox(spec.holder) };
+}
+
+/** Nothing of the pod and the sandbox that had it. */
+function withoutSandbox({ uid: _uid, containerID: _containerID, netns: _netns, ...holder }: Holder): Holder {
+  return holder;
+}
