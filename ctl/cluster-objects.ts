@@ -7,13 +7,10 @@ import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
 import type { KubeObject } from '#pkg/kube/kube-object.ts';
 import { apiVersionOf, type Resource } from '#pkg/kube/resource.ts';
+import { POOLS, RESERVED_IPS } from '#pkg/kube/spider-resources.ts';
 import { toLedgerError } from '#pkg/ledger/kubernetes-failure.ts';
 import { IP_RECORDS, toRecord } from '#pkg/ledger/kubernetes-record.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-
-const SPIDERPOOL = { group: 'spiderpool.spidernet.io', version: 'v2beta1' };
-const POOLS: Resource = { ...SPIDERPOOL, plural: 'spiderippools', kind: 'SpiderIPPool' };
-const RESERVED_IPS: Resource = { ...SPIDERPOOL, plural: 'spiderreservedips', kind: 'SpiderReservedIP' };
 
 /** What could be read, and one line for each object that could not. */
 export interface Read<T> {

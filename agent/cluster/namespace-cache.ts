@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import { toApiError } from '#pkg/kube/api-error.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
+import { NAMESPACES } from '#pkg/kube/core-resources.ts';
 import type { WatchEvent } from '#pkg/kube/known-objects.ts';
 import type { KubeObject } from '#pkg/kube/kube-object.ts';
 import { Reflector } from '#pkg/kube/reflector.ts';
 import type { Labels } from '#pkg/pool/request.ts';
-import { NAMESPACES } from './resources.ts';
 import { logTrouble } from './watch-trouble.ts';
 
 export interface NamespaceFacts {

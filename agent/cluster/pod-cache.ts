@@ -2,13 +2,13 @@ import type { Logger } from 'pino';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { toApiError } from '#pkg/kube/api-error.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
+import { PODS } from '#pkg/kube/core-resources.ts';
 import type { WatchEvent } from '#pkg/kube/known-objects.ts';
 import type { KubeObject } from '#pkg/kube/kube-object.ts';
 import { Reflector } from '#pkg/kube/reflector.ts';
 import { decodePod, type SeenPod } from './decode-pod.ts';
 import { PodTable } from './pod-table.ts';
 import type { PodFacts, PodName, Pods } from './pods.ts';
-import { PODS } from './resources.ts';
 import { logTrouble } from './watch-trouble.ts';
 
 export interface PodCacheOptions {

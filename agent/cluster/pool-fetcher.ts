@@ -3,8 +3,8 @@ import { Backoff } from '#pkg/kube/backoff.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
 import type { KubeObject } from '#pkg/kube/kube-object.ts';
 import type { Failure } from '#pkg/kube/outcome.ts';
+import { POOLS } from '#pkg/kube/spider-resources.ts';
 import { sleep } from '#pkg/kube/timing.ts';
-import { POOLS } from './resources.ts';
 
 interface FetchHandler {
   readonly onObject: (object: KubeObject) => void;

@@ -8,11 +8,11 @@ import type { KubeObject, ObjectMeta } from '#pkg/kube/kube-object.ts';
 import { FAILURES, type Failure } from '#pkg/kube/outcome.ts';
 import { Reflector } from '#pkg/kube/reflector.ts';
 import { apiVersionOf } from '#pkg/kube/resource.ts';
+import { POOLS } from '#pkg/kube/spider-resources.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { PoolFetcher } from './pool-fetcher.ts';
 import { stampOf } from './pool-stamp.ts';
 import { isOlder } from './resource-version.ts';
-import { POOLS } from './resources.ts';
 import { logTrouble } from './watch-trouble.ts';
 
 interface Version {

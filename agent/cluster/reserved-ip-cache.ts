@@ -5,7 +5,7 @@ import type { KubeClient } from '#pkg/kube/client.ts';
 import type { WatchEvent } from '#pkg/kube/known-objects.ts';
 import { Reflector } from '#pkg/kube/reflector.ts';
 import { apiVersionOf } from '#pkg/kube/resource.ts';
-import { RESERVED_IPS } from './resources.ts';
+import { RESERVED_IPS } from '#pkg/kube/spider-resources.ts';
 import { logTrouble } from './watch-trouble.ts';
 
 interface Entry {

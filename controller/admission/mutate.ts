@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { cidrLabel, POOL_CIDR_LABEL, SUBNET_CIDR_LABEL } from '#controller/lifecycle/cidr-label.ts';
-import { FINALIZER } from '#controller/project/spider-resources.ts';
 import { decodeDomain } from '#pkg/crd/decode-domain.ts';
 import { decodeSubnet } from '#pkg/crd/decode-network.ts';
 import type { SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import { type Cidr, formatCidr } from '#pkg/ip/cidr.ts';
 import { parseRange } from '#pkg/ip/range.ts';
 import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
+import { FINALIZER } from '#pkg/kube/spider-resources.ts';
 import { isTerminating, metadataOf, specOf } from './judge-change.ts';
 import { mergeRanges } from './merge-ranges.ts';
 import type { Fields } from './review.ts';

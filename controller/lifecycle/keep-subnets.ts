@@ -1,7 +1,7 @@
 import { type DutyContext, FailedWrite, NOT_LEADING_MS } from '#controller/project/duty.ts';
 import type { ObjectView } from '#controller/project/object-view.ts';
-import { POOLS, SUBNETS } from '#controller/project/spider-resources.ts';
 import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
+import { POOLS, SUBNETS } from '#pkg/kube/spider-resources.ts';
 import { WorkQueue } from '#pkg/kube/work-queue.ts';
 import { SUBNET_CIDR_LABEL } from './cidr-label.ts';
 import { planUpkeep, withoutFinalizer } from './plan-upkeep.ts';

@@ -1,6 +1,6 @@
-import { FINALIZER } from '#controller/project/spider-resources.ts';
 import { decodeSubnet } from '#pkg/crd/decode-network.ts';
 import { isMap, type KubeObject, type SeenObject } from '#pkg/kube/kube-object.ts';
+import { FINALIZER } from '#pkg/kube/spider-resources.ts';
 import { cidrLabel } from './cidr-label.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import type { KubeObject, NewObject, SeenObject } from '#pkg/kube/kube-object.ts';
+import { FINALIZER } from '#pkg/kube/spider-resources.ts';
 import { endpointStatus } from './endpoint-status.ts';
 import type { PodIdentity } from './pods-view.ts';
 import { isHeld } from './record-value.ts';
-import { FINALIZER } from './spider-resources.ts';
 
 /** Ours to delete once its records are gone. Spiderpool's own endpoints do not have it. */
 const PROJECTED = 'ipledger.io/projected';

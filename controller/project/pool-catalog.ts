@@ -6,10 +6,10 @@ import type { Family } from '#pkg/ip/address.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { KubeObject } from '#pkg/kube/kube-object.ts';
 import { apiVersionOf, type Resource } from '#pkg/kube/resource.ts';
+import { POOLS, RESERVED_IPS } from '#pkg/kube/spider-resources.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { ObjectView } from './object-view.ts';
 import type { PoolFacts } from './pool-conditions.ts';
-import { POOLS, RESERVED_IPS } from './spider-resources.ts';
 
 type Reading = { readonly pool: Pool; readonly problem: null } | { readonly pool: null; readonly problem: string };
 

@@ -1,12 +1,12 @@
 import type { KubeObject } from '#pkg/kube/kube-object.ts';
 import type { Outcome } from '#pkg/kube/outcome.ts';
+import { ENDPOINTS } from '#pkg/kube/spider-resources.ts';
 import { WorkQueue } from '#pkg/kube/work-queue.ts';
 import { type DutyContext, FailedWrite, NOT_LEADING_MS } from './duty.ts';
 import type { ObjectView } from './object-view.ts';
 import { type EndpointFacts, type EndpointRules, type EndpointStep, planEndpoint } from './plan-endpoint.ts';
 import type { PodsView } from './pods-view.ts';
 import type { RecordsView } from './records-view.ts';
-import { ENDPOINTS } from './spider-resources.ts';
 
 export interface ProjectEndpointsOptions extends DutyContext {
   readonly records: RecordsView;

@@ -1,10 +1,10 @@
+import { POOLS } from '#pkg/kube/spider-resources.ts';
 import { WorkQueue } from '#pkg/kube/work-queue.ts';
 import { type DutyContext, FailedWrite, NOT_LEADING_MS } from './duty.ts';
 import type { ObjectView } from './object-view.ts';
 import { planPoolStatus } from './plan-pool-status.ts';
 import type { PoolCatalog } from './pool-catalog.ts';
 import type { RecordsView } from './records-view.ts';
-import { POOLS } from './spider-resources.ts';
 
 export interface ProjectPoolsOptions extends DutyContext {
   readonly records: RecordsView;

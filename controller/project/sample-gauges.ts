@@ -1,10 +1,10 @@
 import { decodeSpiderSubnet, type SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import { apiVersionOf } from '#pkg/kube/resource.ts';
+import { SUBNETS } from '#pkg/kube/spider-resources.ts';
 import type { ObjectView } from './object-view.ts';
 import type { PoolCatalog } from './pool-catalog.ts';
 import { poolGauges, type Sample } from './pool-gauges.ts';
 import type { RecordsView } from './records-view.ts';
-import { SUBNETS } from './spider-resources.ts';
 
 interface GaugeViews {
   readonly catalog: PoolCatalog;

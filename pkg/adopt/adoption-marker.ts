@@ -1,10 +1,9 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
+import { CONFIG_MAPS } from '#pkg/kube/core-resources.ts';
 import { isMap } from '#pkg/kube/kube-object.ts';
-import type { Resource } from '#pkg/kube/resource.ts';
 import { toLedgerError } from '#pkg/ledger/kubernetes-failure.ts';
 
-const CONFIG_MAPS: Resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap' };
 const AT = { namespace: 'ipledger', name: 'ipledger-adopted' };
 
 /** Says that whatever another address manager had given out has its record. Agents give out nothing before it exists. */

@@ -3,18 +3,15 @@ import type { Holder } from '#pkg/crd/ip-record.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { toApiError } from '#pkg/kube/api-error.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
+import { PODS } from '#pkg/kube/core-resources.ts';
 import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
 import { apiVersionOf, type Resource } from '#pkg/kube/resource.ts';
+import { ENDPOINTS, POOLS } from '#pkg/kube/spider-resources.ts';
 import { IP_RECORDS } from '#pkg/ledger/kubernetes-record.ts';
 import { namesIn } from '#pkg/ledger/kubernetes-table.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { readLegacyClaims } from './legacy-claims.ts';
 import type { AdoptionWorld, PodOwner } from './plan-adoption.ts';
-
-const SPIDERPOOL = { group: 'spiderpool.spidernet.io', version: 'v2beta1' };
-const POOLS: Resource = { ...SPIDERPOOL, plural: 'spiderippools', kind: 'SpiderIPPool' };
-const ENDPOINTS: Resource = { ...SPIDERPOOL, plural: 'spiderendpoints', kind: 'SpiderEndpoint' };
-const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod' };
 
 /** Consistent lists. Records come last: one that is missing there was missing when the claim was read. */
 export async function readWorld(client: KubeClient): Promise<{ world: AdoptionWorld; unreadable: readonly string[] }> {

@@ -1,10 +1,11 @@
 import { pino } from 'pino';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { AdoptionMarker } from '#agent/cluster/adoption-marker.ts';
-import { NAMESPACES, NODES, PODS, POOLS, REPLICA_SETS, RESERVED_IPS } from '#agent/cluster/resources.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
+import { NAMESPACES, NODES, PODS, REPLICA_SETS } from '#pkg/kube/core-resources.ts';
 import type { KubeObject } from '#pkg/kube/kube-object.ts';
+import { POOLS, RESERVED_IPS } from '#pkg/kube/spider-resources.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import {

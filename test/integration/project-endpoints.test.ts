@@ -1,11 +1,11 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { EndpointRules } from '#controller/project/plan-endpoint.ts';
 import { projectEndpoints } from '#controller/project/project-endpoints.ts';
-import { ENDPOINTS, FINALIZER } from '#controller/project/spider-resources.ts';
 import type { Holder } from '#pkg/crd/ip-record.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
 import type { KubeObject } from '#pkg/kube/kube-object.ts';
 import type { Resource } from '#pkg/kube/resource.ts';
+import { ENDPOINTS, FINALIZER } from '#pkg/kube/spider-resources.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { amended } from '#test/contract/ledger-resource.ts';

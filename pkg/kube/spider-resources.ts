@@ -1,4 +1,4 @@
-import type { Resource } from '#pkg/kube/resource.ts';
+import type { Resource } from './resource.ts';
 
 const SPIDERPOOL = { group: 'spiderpool.spidernet.io', version: 'v2beta1' };
 

@@ -1,4 +1,4 @@
-import type { Resource } from '#pkg/kube/resource.ts';
+import type { Resource } from './resource.ts';
 
 export const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod' };
 export const NAMESPACES: Resource = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace' };
@@ -6,15 +6,3 @@ export const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind
 export const CONFIG_MAPS: Resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap' };
 export const REPLICA_SETS: Resource = { group: 'apps', version: 'v1', plural: 'replicasets', kind: 'ReplicaSet' };
 export const JOBS: Resource = { group: 'batch', version: 'v1', plural: 'jobs', kind: 'Job' };
-export const POOLS: Resource = {
-  group: 'spiderpool.spidernet.io',
-  version: 'v2beta1',
-  plural: 'spiderippools',
-  kind: 'SpiderIPPool',
-};
-export const RESERVED_IPS: Resource = {
-  group: 'spiderpool.spidernet.io',
-  version: 'v2beta1',
-  plural: 'spiderreservedips',
-  kind: 'SpiderReservedIP',
-};
