@@ -35,7 +35,7 @@ async function serve(options: ServerOptions = {}, record = buildRecord({ address
   const server = buildServer(made.agent, pino({ level: 'silent' }), options);
   sockets += 1;
   const path = join(tmpdir(), `ipledger-foreign-${process.pid}-${sockets}.sock`);
-  await server.listen({ path });
+  await server.listen(path);
   const call = async (method: string, url: string, body?: object) => {
     const socket = connect(path);
     socket.write(request(method, url, body));

@@ -17,7 +17,7 @@ async function listening() {
   const server = buildServer(made.agent, pino({ level: 'silent' }));
   const directory = await mkdtemp(join(tmpdir(), 'ipledger-stop-'));
   const path = join(directory, 'agent.sock');
-  await server.listen({ path });
+  await server.listen(path);
   const lines: Socket[] = [];
   return {
     server,

@@ -1,4 +1,4 @@
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { decodeAddArgs } from '#pkg/agentapi/decode-add-args.ts';
 import { decodeCheckArgs } from '#pkg/agentapi/decode-check-args.ts';
@@ -12,10 +12,9 @@ import type { Call } from './call.ts';
 import { refuseConflictRelease } from './conflict-release.ts';
 import { serveInspection } from './inspect/routes.ts';
 import { parseBody } from './request-body.ts';
-import { UnfinishedCallers } from './unfinished-callers.ts';
+import { Answer, SocketServer } from './socket-server.ts';
 import { toWorkloadEndpoint } from './workload-endpoint.ts';
 
-const MAX_BODY_BYTES = 2 * 1024 * 1024;
 const DEFAULT_TIMEOUT_MS = 90_000;
 /** Of Spiderpool's coordinator plugin, which asks its own agent. */
 const COORDINATOR = '/v1/coordinator/config';
@@ -26,68 +25,47 @@ export interface ServerOptions {
 }
 
 /** The socket's routes: decode, call the use case, encode. Spiderpool's paths and bodies, and ours beside them. */
-export function buildServer(agent: Agent, log: Logger, options: ServerOptions = {}): FastifyInstance {
-  const server = Fastify({
-    bodyLimit: MAX_BODY_BYTES,
-    return503OnClosing: false,
-    requestTimeout: 10_000,
-    routerOptions: { maxParamLength: 200 },
-  });
-  const unfinished = new UnfinishedCallers(server.server);
-  server.addHook('preClose', async () => unfinished.hangUpSoon());
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  server.setErrorHandler((thrown, request, reply) => answerError(thrown, request, reply, log));
-  server.setNotFoundHandler((request, reply) =>
-    answerError(
-      new IpamError('bad-input', `${request.method} ${request.url} is not part of the agent's API`),
-      request,
-      reply,
-      log,
-    ),
-  );
-
-  server.get(PATHS.healthy, async () => '');
-  server.get(PATHS.status, async () => {
+export function buildServer(agent: Agent, log: Logger, options: ServerOptions = {}): SocketServer {
+  const server = new SocketServer((thrown, request) => explain(thrown, request, log));
+  server.on('GET', PATHS.healthy, async () => '');
+  server.on('GET', PATHS.status, async () => {
     agent.readiness.throwIfNotReady();
     return { ready: true };
   });
-  server.post(PATHS.ip, async (request, reply) => {
-    const args = decodeAddArgs(parseBody(request));
-    return await agent.add(args, callOf(reply, args));
+  server.on('POST', PATHS.ip, async ({ body, response }) => {
+    const args = decodeAddArgs(parseBody(body));
+    return await agent.add(args, callOf(response, args));
   });
-  server.delete(PATHS.ip, async (request) => {
-    await agent.del(decodeDelArgs(parseBody(request)));
+  server.on('DELETE', PATHS.ip, async ({ body }) => {
+    await agent.del(decodeDelArgs(parseBody(body)));
     return '';
   });
-  server.post(PATHS.ips, async () => '');
-  server.delete(PATHS.ips, async (request, reply) => {
-    const args = decodeBatchDelArgs(parseBody(request));
+  server.on('POST', PATHS.ips, async () => '');
+  server.on('DELETE', PATHS.ips, async ({ body }) => {
+    const args = decodeBatchDelArgs(parseBody(body));
     if (args.isReleaseConflictIPs === true) {
       const held = agent.recordsOfContainer(args.containerID);
       const refusal = refuseConflictRelease(held, options.releasesConflictIPs ?? true);
-      if (refusal !== null) return await sendJson(reply, refusal.status, refusal.message);
+      if (refusal !== null) return new Answer(refusal.status, refusal.message);
     }
     await agent.delContainer(args);
     return '';
   });
-  server.post(PATHS.check, async (request) => {
-    await agent.check(decodeCheckArgs(parseBody(request)));
+  server.on('POST', PATHS.check, async ({ body }) => {
+    await agent.check(decodeCheckArgs(parseBody(body)));
     return {};
   });
-  server.post(PATHS.gc, async (request, reply) => {
-    const args = decodeGcArgs(parseBody(request));
-    return { released: await agent.gc(args, callOf(reply, args)) };
+  server.on('POST', PATHS.gc, async ({ body, response }) => {
+    const args = decodeGcArgs(parseBody(body));
+    return { released: await agent.gc(args, callOf(response, args)) };
   });
-  server.get<{ Querystring: Record<string, string | undefined> }>(PATHS.workloadEndpoint, async (request, reply) => {
-    const { podNamespace, podName } = request.query;
-    if (podNamespace === undefined || podName === undefined) {
-      return await sendJson(reply, 422, 'podNamespace and podName are required');
-    }
-    const endpoint = toWorkloadEndpoint(agent.recordsOfPod(podNamespace, podName));
-    return endpoint ?? (await sendJson(reply, 404, `no endpoint of ${podNamespace}/${podName} on this node`));
+  server.on('GET', PATHS.workloadEndpoint, async ({ query }) => {
+    const [namespace, name] = [query.get('podNamespace'), query.get('podName')];
+    if (namespace === null || name === null) return new Answer(422, 'podNamespace and podName are required');
+    const endpoint = toWorkloadEndpoint(agent.recordsOfPod(namespace, name));
+    return endpoint ?? new Answer(404, `no endpoint of ${namespace}/${name} on this node`);
   });
-  server.get(COORDINATOR, async () => {
+  server.on('GET', COORDINATOR, async () => {
     const message = "ipledger manages addresses only: the coordinator's configuration is not served here";
     throw new IpamError('bad-config', message);
   });
@@ -95,37 +73,23 @@ export function buildServer(agent: Agent, log: Logger, options: ServerOptions = 
   return server;
 }
 
-function callOf(reply: FastifyReply, { timeoutMs = DEFAULT_TIMEOUT_MS, ageMs = 0 }: CallExtras): Call {
+function callOf(response: ServerResponse, { timeoutMs = DEFAULT_TIMEOUT_MS, ageMs = 0 }: CallExtras): Call {
   const gone = new AbortController();
-  if (reply.raw.destroyed) gone.abort();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort();
+  if (response.destroyed) gone.abort();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
   });
   const arrivedAtMs = performance.now();
   return { begunAtMs: arrivedAtMs - ageMs, arrivedAtMs, deadlineMs: arrivedAtMs + timeoutMs, signal: gone.signal };
 }
 
-function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
-  const error = isTooLarge(thrown)
-    ? new IpamError('bad-input', `the body is larger than ${MAX_BODY_BYTES} bytes`)
-    : toIpamError(thrown);
-  const { reason, message, details } = error;
-  const fields = { method: request.method, url: request.url, reason, details };
+function explain(thrown: unknown, { method, url, headers }: IncomingMessage, log: Logger): Answer {
+  const { reason, message, details } = toIpamError(thrown);
+  const fields = { method, url, reason, details };
   if (reason === 'internal') log.error({ ...fields, err: thrown }, message);
   else log.warn(fields, message);
-  const body: ErrorBody = { reason, message, details };
-  if (request.headers[CLIENT_HEADER] !== undefined) {
-    void sendJson(reply, REASONS[reason].cni === 50 || reason === 'agent-busy' ? 503 : 500, body);
-    return;
-  }
   // Spiderpool's plugin reads one JSON string, and of a status it does not expect nothing at all.
-  void sendJson(reply, 500, [message, details].filter(Boolean).join('\n'));
-}
-
-async function sendJson(reply: FastifyReply, status: number, value: unknown): Promise<FastifyReply> {
-  return await reply.code(status).header('content-type', 'application/json').send(JSON.stringify(value));
-}
-
-function isTooLarge(thrown: unknown): boolean {
-  return thrown instanceof Error && 'code' in thrown && thrown.code === 'FST_ERR_CTP_BODY_TOO_LARGE';
+  if (headers[CLIENT_HEADER] === undefined) return new Answer(500, [message, details].filter(Boolean).join('\n'));
+  const body: ErrorBody = { reason, message, details };
+  return new Answer(REASONS[reason].cni === 50 || reason === 'agent-busy' ? 503 : 500, body);
 }

@@ -5,21 +5,21 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import Fastify from 'fastify';
 import { expect, test, vi } from 'vitest';
+import { Answer, SocketServer } from './socket-server.ts';
 import { stopServing } from './stop-serving.ts';
 
 async function serve() {
   const directory = await mkdtemp(join(tmpdir(), 'ipledger-serve-'));
   const path = join(directory, 'agent.sock');
-  const server = Fastify();
+  const server = new SocketServer(() => new Answer(500, ''));
   const held = Promise.withResolvers<void>();
-  server.get('/', async () => 'fine');
-  server.get('/slow', async () => {
+  server.on('GET', '/', async () => 'fine');
+  server.on('GET', '/slow', async () => {
     await held.promise;
     return 'at last';
   });
-  await server.listen({ path });
+  await server.listen(path);
   return { server, path, held, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
 }
 
@@ -32,7 +32,7 @@ test('whoever had connected is answered, and nobody new connects', async () => {
   const late = connect(made.path);
   expect(await once(late, 'error')).toMatchObject([{ code: 'ENOENT' }]);
   early.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
-  expect(await text(early)).toMatch(/^HTTP\/1.1 200 .*fine$/s);
+  expect(await text(early)).toMatch(/^HTTP\/1.1 200 .*"fine"$/s);
   await stopping;
 });
 
@@ -43,6 +43,6 @@ test('a request under way is waited for, however long it takes', async () => {
   slow.write('GET /slow HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
   const stopping = stopServing(made.server, made.path);
   setTimeout(made.held.resolve, 3_000);
-  expect(await text(slow)).toMatch(/at last$/);
+  expect(await text(slow)).toMatch(/"at last"$/);
   await stopping;
 });

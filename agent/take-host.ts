@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
-import type { FastifyInstance } from 'fastify';
 import { lockDataDirectory, lockSocketPath } from '#pkg/ledger/agent-lock.ts';
 import { makeDirectory, refuseForeignDirectory } from './private-directory.ts';
 import { prepareSocketPath } from './socket-path.ts';
+import type { SocketServer } from './socket-server.ts';
 
 export interface HostPlaces {
   readonly dataDirectory: string;
@@ -21,10 +21,10 @@ export async function takeHost(places: HostPlaces, starting: AsyncDisposableStac
 }
 
 /** The socket is made with mode 0600: no moment in which others could connect. */
-export async function listenOn(server: FastifyInstance, path: string): Promise<void> {
+export async function listenOn(server: SocketServer, path: string): Promise<void> {
   const before = process.umask(0o177);
   try {
-    await server.listen({ path });
+    await server.listen(path);
   } finally {
     process.umask(before);
   }

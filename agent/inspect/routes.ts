@@ -1,18 +1,16 @@
-import type { FastifyInstance } from 'fastify';
 import { ADMIN_PATHS } from '#pkg/agentapi/admin.ts';
 import { decodeAddArgs } from '#pkg/agentapi/decode-add-args.ts';
 import { decodeReleaseArgs } from '#pkg/agentapi/decode-release-args.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Agent } from '../agent.ts';
 import { parseBody } from '../request-body.ts';
-
-type Query = { Querystring: Record<string, string | undefined> };
+import type { SocketServer } from '../socket-server.ts';
 
 /** What `ipledgerctl` asks. */
-export function serveInspection(server: FastifyInstance, agent: Agent): void {
-  server.get(ADMIN_PATHS.pools, async () => await agent.inspector.pools());
-  server.get<Query>(ADMIN_PATHS.records, async ({ query }) => {
-    const { address, domain, pool, node, after, limit } = query;
+export function serveInspection(server: SocketServer, agent: Agent): void {
+  server.on('GET', ADMIN_PATHS.pools, async () => await agent.inspector.pools());
+  server.on('GET', ADMIN_PATHS.records, async ({ query }) => {
+    const { address, domain, pool, node, after, limit }: Record<string, string | undefined> = Object.fromEntries(query);
     if (address !== undefined) return await agent.inspector.who(address, domain);
     return await agent.inspector.records({
       ...(pool === undefined ? {} : { pool }),
@@ -21,11 +19,13 @@ export function serveInspection(server: FastifyInstance, agent: Agent): void {
       ...(limit === undefined ? {} : { limit: parseLimit(limit) }),
     });
   });
-  server.post(ADMIN_PATHS.explain, async (request) => await agent.inspector.explain(decodeAddArgs(parseBody(request))));
-  server.get(ADMIN_PATHS.check, async () => await agent.inspector.check());
-  server.post(ADMIN_PATHS.release, async (request) => await agent.release(decodeReleaseArgs(parseBody(request))));
-  server.get(ADMIN_PATHS.collect, async () => await agent.collect(true));
-  server.post(ADMIN_PATHS.collect, async () => await agent.collect(false));
+  server.on('POST', ADMIN_PATHS.explain, async ({ body }) => {
+    return await agent.inspector.explain(decodeAddArgs(parseBody(body)));
+  });
+  server.on('GET', ADMIN_PATHS.check, async () => await agent.inspector.check());
+  server.on('POST', ADMIN_PATHS.release, async ({ body }) => await agent.release(decodeReleaseArgs(parseBody(body))));
+  server.on('GET', ADMIN_PATHS.collect, async () => await agent.collect(true));
+  server.on('POST', ADMIN_PATHS.collect, async () => await agent.collect(false));
 }
 
 function parseLimit(text: string): number {

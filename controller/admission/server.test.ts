@@ -112,9 +112,7 @@ describe('whatever is sent, the next call is answered', () => {
     { name: 'deep nesting', body: `${'['.repeat(200_000)}`, status: 400 },
     { name: 'a body of 9 MiB', body: Buffer.alloc(9 << 20, 0x20), status: 413 },
   ])('$name', async ({ body, status }) => {
-    const answer = await call(VALIDATE, body).catch((error: Error) => ({ status: 0, error }));
-    // A body that is cut off may also be seen as a reset.
-    expect([status, ...(status === 413 ? [0] : [])]).toContain(answer.status);
+    expect(await call(VALIDATE, body)).toMatchObject({ status });
     expect(await call('/webhook-health-check', null)).toMatchObject({ status: 200 });
   });
 

@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
+import { readText } from '#pkg/http/read-text.ts';
 import { isMap } from '#pkg/kube/kube-object.ts';
 import type { Identity } from './certificate.ts';
 import type { Handler } from './handlers.ts';
-import { readText } from './request-text.ts';
 import { readReview } from './review.ts';
 import { toResponse } from './verdict.ts';
 
@@ -68,7 +68,7 @@ async function answer(
   if (handler === undefined) return send(outgoing, 404, { message: 'no such webhook' });
   if (incoming.method !== 'POST') return send(outgoing, 405, { message: 'a review is sent with POST' });
   const text = await readText(incoming, MOST_BYTES);
-  if (text === null) return refuseLong(outgoing);
+  if (text === null) return send(outgoing, 413, { message: `a review has at most ${MOST_BYTES} bytes` });
   const review = tryReview(text);
   if ('problem' in review) return send(outgoing, 400, { message: review.problem });
   const verdict = await handler.judge(review);
@@ -91,12 +91,6 @@ function nameIn(object: Readonly<Record<string, unknown>> | null): string {
   const metadata = object?.['metadata'];
   const name = isMap(metadata) ? metadata['name'] : undefined;
   return typeof name === 'string' ? name.slice(0, 253) : '';
-}
-
-/** The rest of it is not read: the connection ends with the answer. */
-function refuseLong(outgoing: ServerResponse): void {
-  outgoing.setHeader('connection', 'close');
-  send(outgoing, 413, { message: `a review has at most ${MOST_BYTES} bytes` });
 }
 
 function send(outgoing: ServerResponse, status: number, body: object): void {

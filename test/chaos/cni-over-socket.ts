@@ -1,7 +1,7 @@
-import { request } from 'node:http';
 import { spoolFileName } from '#pkg/agentapi/spooled-del.ts';
 import { type AddArgs, type AddResponse, CLIENT_HEADER, type DelArgs, PATHS } from '#pkg/agentapi/wire.ts';
 import { spool } from '#plugin/node-spool.ts';
+import { callSocket } from '#test/support/socket-call.ts';
 
 const ADD_TIMEOUT_MS = 30_000;
 const DEL_TIMEOUT_MS = 10_000;
@@ -34,18 +34,7 @@ export async function delBySocket({ socket, spoolDirectory }: AgentPlace, args: 
   }
 }
 
-function ask(socketPath: string, method: string, body: object, timeoutMs: number) {
-  const content = JSON.stringify(body);
-  const headers = { [CLIENT_HEADER]: 'chaos', 'content-length': Buffer.byteLength(content) };
-  const signal = AbortSignal.timeout(timeoutMs);
-  return new Promise<{ status: number; text: string }>((resolve, reject) => {
-    const call = request({ socketPath, path: PATHS.ip, method, headers, agent: false, signal }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('error', reject);
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
-    });
-    call.on('error', reject);
-    call.end(content);
-  });
+function ask(socket: string, method: 'POST' | 'DELETE', body: object, timeoutMs: number) {
+  const headers = { [CLIENT_HEADER]: 'chaos' };
+  return callSocket(socket, { method, path: PATHS.ip, body: JSON.stringify(body), headers, timeoutMs });
 }

@@ -15,6 +15,7 @@ const DAEMON = [
   'pkg/config',
   'pkg/log',
   'pkg/metrics',
+  'pkg/http',
   'pkg/kube',
   'pkg/ledger',
   'pkg/adopt',
@@ -29,6 +30,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/agentapi': pure(['pkg/errors', 'pkg/cni', 'pkg/crd']),
   'pkg/log': { rooms: ['pkg/errors'], packages: ['pino'], node: 'all' },
   'pkg/metrics': { rooms: ['pkg/errors'], packages: ['prom-client'], node: 'all' },
+  'pkg/http': { rooms: [], packages: [], node: 'all' },
   // Settings: read by the daemons alike. Only the reader of the file knows files.
   'pkg/config': {
     rooms: ['pkg/errors', 'pkg/ip', 'pkg/crd'],
@@ -40,8 +42,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/adopt': { rooms: [...DOMAIN, 'pkg/kube', 'pkg/ledger'], packages: [], node: 'all' },
   // It runs on bare QuickJS: only its Node adapter may know Node.
   plugin: { rooms: ['pkg/errors', 'pkg/cni', 'pkg/agentapi'], packages: [], node: /^plugin\/node-[a-z-]+\.ts$/ },
-  agent: { rooms: DAEMON, packages: ['fastify', 'pino', 'yaml', 'koffi'], node: 'all' },
-  controller: { rooms: DAEMON, packages: ['fastify', 'pino'], node: 'all' },
+  agent: { rooms: DAEMON, packages: ['pino', 'yaml', 'koffi'], node: 'all' },
+  controller: { rooms: DAEMON, packages: ['pino'], node: 'all' },
   ctl: {
     rooms: [...DOMAIN, 'pkg/agentapi', 'pkg/kube', 'pkg/ledger', 'pkg/adopt'],
     packages: ['commander'],
