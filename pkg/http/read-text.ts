@@ -15,7 +15,9 @@ export function readText(incoming: IncomingMessage, mostBytes: number): Promise<
     });
     incoming.once('end', () => resolve(size <= mostBytes ? toText(chunks) : null));
     incoming.once('error', reject);
-    incoming.once('close', () => reject(new Error('the sender went away before the end of its body')));
+    incoming.once('close', () => {
+      if (!incoming.readableEnded) reject(new Error('the sender went away before the end of its body'));
+    });
   });
 }
 
