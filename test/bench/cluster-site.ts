@@ -116,7 +116,7 @@ export class ClusterSite implements AsyncDisposable {
 
 /** Its list of records is refused as long as it does not know the pool; asking does not fill its view. */
 async function untilKnown({ socket }: ClusterAgentProcess, pool: string): Promise<void> {
-  const client = new Client(socket, 1);
+  const client = new Client(socket);
   const isKnown = () =>
     client.get(`${ADMIN_PATHS.records}?pool=${pool}&limit=1`).then(
       () => true,

@@ -75,7 +75,7 @@ async function steadyAdds(
   count: number,
   isOver: () => boolean = () => false,
 ): Promise<number[]> {
-  const client = new Client(agent.socket, 64);
+  const client = new Client(agent.socket);
   const startedMs = performance.now();
   const adds: Promise<number>[] = [];
   for (let at = 0; at < count && !isOver(); at += 1) {

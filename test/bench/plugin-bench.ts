@@ -30,7 +30,7 @@ export async function benchPlugin(): Promise<void> {
     const native = await builtPath('native/ipledger');
     const node = await builtPath('node/ipledger');
     const peaks = new Map<string, number>();
-    const client = new Client(agent.socket, 1);
+    const client = new Client(agent.socket);
     const addFirst = async (containerID: string) =>
       void (await client.post(PATHS.ip, JSON.stringify(addArgs(containerID))));
     const ours = (program: string, verb: 'ADD' | 'DEL') => async () => {

@@ -41,7 +41,7 @@ export async function benchPoolSizes(): Promise<void> {
     await fill(join(directory, 'data', 'ledger.db'));
     const pools = Object.fromEntries(NAMES.map((name, at) => [`${at}.yaml`, toYaml(name, at)]));
     await using agent = await startAgent({ pools, flags: ['--log-level', 'warn', '--data', join(directory, 'data')] });
-    const client = new Client(agent.socket, 1);
+    const client = new Client(agent.socket);
     const subjects = Object.fromEntries(
       NAMES.map((name, at) => [name, () => timeAdds(client, `pool-${at}`)]),
     ) as Record<Name, () => Promise<number[]>>;

@@ -21,7 +21,7 @@ export async function benchProbingStatus(): Promise<void> {
   const pods = await makePods(made);
   const flags = ['--detect-conflicts', '--detect-gateway', '--log-level', 'warn'];
   const agent = made.use(await startAgent({ pools: { 'p.yaml': POOL }, flags }));
-  const [adding, asking] = [new Client(agent.socket, PODS), new Client(agent.socket, 1)];
+  const [adding, asking] = [new Client(agent.socket), new Client(agent.socket)];
   made.defer(() => adding.close());
   made.defer(() => asking.close());
   const addAll = async () => {

@@ -1,4 +1,4 @@
-import { Agent, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
 
 export interface Load {
   readonly perSecond: number;
@@ -12,7 +12,7 @@ export async function runLoad(
   inFlight: number,
   send: (client: Client, at: number) => Promise<void>,
 ): Promise<Load> {
-  const client = new Client(socketPath, inFlight);
+  const client = new Client(socketPath);
   const latenciesMs: number[] = [];
   let next = 0;
   const startedMs = performance.now();
@@ -29,13 +29,14 @@ export async function runLoad(
   return { perSecond: count / seconds, latenciesMs };
 }
 
+/** Requests over kept lines. As bare as can be: what the load costs is taken from what it measures. */
 export class Client {
-  readonly #agent: Agent;
   readonly #socketPath: string;
+  readonly #idle: Line[] = [];
+  readonly #open = new Set<Line>();
 
-  constructor(socketPath: string, sockets: number) {
+  constructor(socketPath: string) {
     this.#socketPath = socketPath;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: sockets });
   }
 
   get(path: string): Promise<string> {
@@ -51,23 +52,59 @@ export class Client {
   }
 
   close(): void {
-    this.#agent.destroy();
+    for (const line of this.#open) line.close();
   }
 
-  #send(method: string, path: string, body: string): Promise<string> {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-    return new Promise((resolve, reject) => {
-      const call = request({ socketPath: this.#socketPath, path, method, headers, agent: this.#agent }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('end', () => {
-          const text = Buffer.concat(chunks).toString();
-          if (response.statusCode === 200) resolve(text);
-          else reject(new Error(`${method} ${path} was answered ${response.statusCode}: ${text}`));
-        });
-      });
-      call.on('error', reject);
-      call.end(body);
-    });
+  async #send(method: string, path: string, body: string): Promise<string> {
+    const line = this.#idle.pop() ?? new Line(this.#socketPath);
+    this.#open.add(line);
+    const length = Buffer.byteLength(body);
+    const head = `${method} ${path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\ncontent-length: ${length}`;
+    const { status, text } = await line.ask(`${head}\r\n\r\n${body}`);
+    this.#idle.push(line);
+    if (status !== 200) throw new Error(`${method} ${path} was answered ${status}: ${text}`);
+    return text;
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** One request at a time, one answer of a stated length. */
+class Line {
+  readonly #socket: Socket;
+  #waiting: PromiseWithResolvers<Answer> | null = null;
+  #received: Buffer = Buffer.alloc(0);
+
+  constructor(path: string) {
+    this.#socket = connect(path);
+    this.#socket.on('data', (chunk) => this.#take(chunk));
+    this.#socket.on('error', (error) => this.#waiting?.reject(error));
+    this.#socket.on('close', () => this.#waiting?.reject(new Error('the line was closed before the answer')));
+  }
+
+  ask(request: string): Promise<Answer> {
+    this.#waiting = Promise.withResolvers();
+    this.#socket.write(request);
+    return this.#waiting.promise;
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #take(chunk: Buffer): void {
+    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+    const headEnd = this.#received.indexOf('\r\n\r\n');
+    if (headEnd < 0) return;
+    const head = this.#received.toString('latin1', 0, headEnd);
+    const length = Number(/content-length: (\d+)/i.exec(head)?.[1]);
+    if (this.#received.length < headEnd + 4 + length) return;
+    const text = this.#received.toString('utf8', headEnd + 4, headEnd + 4 + length);
+    this.#received = Buffer.alloc(0);
+    this.#waiting?.resolve({ status: Number(head.slice(9, 12)), text });
+    this.#waiting = null;
   }
 }
