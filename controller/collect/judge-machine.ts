@@ -26,7 +26,8 @@ export function judgeMachine(record: IpRecord, evidence: Evidence, settings: Col
   if (state === 'Allocated' && target !== undefined && running.length === 1) {
     return { do: 'allocate-again', cause: 'migrated', pod: target };
   }
-  if (state === 'Retained') return judgeNotTaken(record, evidence, settings);
+  // Suspect since nobody wanted it, and wanted again: its next launcher may have found no way to take it over.
+  if (state === 'Retained' || state === 'Suspect') return judgeNotTaken(record, evidence, settings);
   if (state === 'Allocated' && running.length === 0) {
     return { do: 'retain', cause: 'pod-gone', isProven: weighNode(evidence, settings).node === 'lost' };
   }

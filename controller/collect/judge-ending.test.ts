@@ -1,0 +1,146 @@
+import { describe, test } from 'vitest';
+import {
+  buildPod,
+  NODE_NOT_READY,
+  NODE_OUT_OF_SERVICE,
+  NOW_MS,
+  nodeGoneFor,
+  WALL_MS,
+} from '#test/support/build-evidence.ts';
+import { checkVerdict, free, type JudgeCase, secondsAgo, suspect } from '#test/support/judge-case.ts';
+import { keep } from './verdict.ts';
+
+describe('a pod that is Terminating', () => {
+  const overdue = { deletesAtMs: WALL_MS - 60_000 };
+  const ended = { haveAllEnded: true, isAnyRunning: false };
+  test.each<JudgeCase>([
+    {
+      name: 'before its deadline: kept until then, the grace counted once',
+      evidence: { pod: buildPod({ deletesAtMs: WALL_MS + 30_000 }) },
+      verdict: keep('within-grace', 30_000),
+    },
+    {
+      name: 'before its deadline without an address in its status: kept too',
+      evidence: { pod: buildPod({ deletesAtMs: WALL_MS + 30_000, podIPs: [] }) },
+      verdict: keep('within-grace', 30_000),
+    },
+    {
+      name: 'past it on a Ready node, all containers ended: free',
+      evidence: { pod: buildPod({ ...overdue, ...ended }) },
+      verdict: free('pod-terminating'),
+    },
+    {
+      name: 'past it with an additional delay: kept',
+      evidence: { pod: buildPod({ ...overdue, ...ended }) },
+      settings: { additionalDelayMs: 65_000 },
+      verdict: keep('within-grace', 5_000),
+    },
+    {
+      name: 'just past it, a container still running: it is being killed, wait a minute',
+      evidence: { pod: buildPod({ deletesAtMs: WALL_MS - 1_000 }) },
+      verdict: keep('within-grace', 59_000),
+    },
+    {
+      name: 'just past it, all containers ended: free',
+      evidence: { pod: buildPod({ ...ended, deletesAtMs: WALL_MS - 1_000 }) },
+      verdict: free('pod-terminating'),
+    },
+    {
+      name: 'past it on a Ready node, a container still running: suspect',
+      evidence: { pod: buildPod(overdue) },
+      verdict: suspect('pod-terminating'),
+    },
+    {
+      name: 'past it on a Ready node, nothing known of its containers: suspect',
+      evidence: { pod: buildPod({ ...overdue, isAnyRunning: false }) },
+      verdict: suspect('pod-terminating'),
+    },
+    {
+      name: 'past it on a Ready node, switched off: kept',
+      evidence: { pod: buildPod({ ...overdue, ...ended }) },
+      settings: { collectsOnReadyNodes: false },
+      verdict: keep('switched-off'),
+    },
+    {
+      name: 'past it on a node that is not Ready: suspect, whatever was said of its containers',
+      evidence: { pod: buildPod({ ...overdue, ...ended }), node: NODE_NOT_READY },
+      verdict: suspect('pod-terminating'),
+    },
+    {
+      name: 'past it on a node that is not Ready, switched off: kept',
+      evidence: { pod: buildPod(overdue), node: NODE_NOT_READY },
+      settings: { collectsOnNotReadyNodes: false },
+      verdict: keep('switched-off'),
+    },
+    {
+      name: 'past it with its node gone: free',
+      evidence: { pod: buildPod(overdue), node: nodeGoneFor(301) },
+      verdict: free('pod-terminating'),
+    },
+    {
+      name: 'past it with its node out of service: free',
+      evidence: { pod: buildPod(overdue), node: NODE_OUT_OF_SERVICE },
+      verdict: free('pod-terminating'),
+    },
+    {
+      name: 'with grace 0: past it at once, and given the same minute',
+      evidence: { pod: buildPod({ deletesAtMs: WALL_MS, graceSeconds: 0 }) },
+      verdict: keep('within-grace', 60_000),
+    },
+    {
+      name: 'and Pending: never',
+      evidence: { pod: buildPod({ ...overdue, phase: 'Pending' }), node: nodeGoneFor(900) },
+      verdict: keep('pod-pending'),
+    },
+  ])('$name', checkVerdict);
+});
+
+describe('a pod that finished', () => {
+  const done = { isAnyRunning: false, haveAllEnded: true, finishedAtMs: WALL_MS - 90_000 };
+  test.each<JudgeCase>([
+    {
+      name: 'Succeeded, its grace over: free',
+      evidence: { pod: buildPod({ ...done, phase: 'Succeeded' }) },
+      verdict: free('pod-finished'),
+    },
+    {
+      name: 'Failed, its grace over: free',
+      evidence: { pod: buildPod({ ...done, phase: 'Failed' }) },
+      verdict: free('pod-finished'),
+    },
+    {
+      name: 'within its grace: kept',
+      evidence: { pod: buildPod({ ...done, phase: 'Succeeded', finishedAtMs: WALL_MS - 10_000 }) },
+      verdict: keep('within-grace', 20_000),
+    },
+    {
+      name: 'without finish times, as one evicted before it started: free after the grace since it was seen so',
+      evidence: {
+        pod: buildPod({ phase: 'Failed', isAnyRunning: false }),
+        finishedSinceMs: secondsAgo(31),
+      },
+      verdict: free('pod-finished'),
+    },
+    {
+      name: 'without finish times, just seen: kept for its grace',
+      evidence: { pod: buildPod({ phase: 'Failed', isAnyRunning: false }), finishedSinceMs: NOW_MS },
+      verdict: keep('within-grace', 30_000),
+    },
+    {
+      name: 'with an additional delay: kept that much longer',
+      evidence: { pod: buildPod({ ...done, phase: 'Succeeded' }) },
+      settings: { additionalDelayMs: 65_000 },
+      verdict: keep('within-grace', 5_000),
+    },
+    {
+      name: 'on a node that is not Ready: suspect',
+      evidence: { pod: buildPod({ ...done, phase: 'Failed' }), node: NODE_NOT_READY },
+      verdict: suspect('pod-finished'),
+    },
+    {
+      name: 'Failed, by hand, while a container runs: suspect',
+      evidence: { pod: buildPod({ ...done, phase: 'Failed', isAnyRunning: true }) },
+      verdict: suspect('pod-finished'),
+    },
+  ])('$name', checkVerdict);
+});

@@ -1,0 +1,25 @@
+import { expect } from 'vitest';
+import { COLLECT_DEFAULTS, type CollectSettings } from '#controller/collect/collect-settings.ts';
+import type { Evidence } from '#controller/collect/evidence.ts';
+import { judge } from '#controller/collect/judge.ts';
+import type { Verdict } from '#controller/collect/verdict.ts';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { buildEvidence, buildPodRecord, NOW_MS } from './build-evidence.ts';
+
+/** A row of a table about the judge: what is there, and what it says to it. */
+export interface JudgeCase {
+  readonly name: string;
+  readonly record?: IpRecord;
+  readonly evidence: Partial<Evidence>;
+  readonly settings?: Partial<CollectSettings>;
+  readonly verdict: Verdict;
+}
+
+export function checkVerdict({ record = buildPodRecord(), evidence, settings = {}, verdict }: JudgeCase): void {
+  expect(judge(record, buildEvidence(evidence), { ...COLLECT_DEFAULTS, ...settings })).toEqual(verdict);
+}
+
+export const free = (cause: Extract<Verdict, { do: 'free' }>['cause']): Verdict => ({ do: 'free', cause });
+export const suspect = (cause: Extract<Verdict, { do: 'suspect' }>['cause']): Verdict => ({ do: 'suspect', cause });
+export const retain = (isProven: boolean): Verdict => ({ do: 'retain', cause: 'pod-gone', isProven });
+export const secondsAgo = (seconds: number): number => NOW_MS - seconds * 1_000;
