@@ -3,11 +3,13 @@ import { buildPool } from '#test/support/build-pool.ts';
 import { Reservations } from './reservations.ts';
 
 const pool = (name: string, ...ips: string[]) => buildPool({ name, ips });
+const NEW = { isChange: false };
+const CHANGE = { isChange: true };
 const namesIn = (pools: readonly { readonly name: string }[]) => pools.map(({ name }) => name);
 
 test('what was admitted counts until it is stored', () => {
   const reservations = new Reservations(() => 0);
-  reservations.hold(pool('a', '10.0.0.1'));
+  reservations.hold(pool('a', '10.0.0.1'), NEW);
   expect(namesIn(reservations.beyond([]))).toEqual(['a']);
   expect(namesIn(reservations.beyond([pool('a', '10.0.0.1-10.0.0.2')]))).toEqual([]);
   expect(namesIn(reservations.beyond([]))).toEqual([]);
@@ -15,15 +17,25 @@ test('what was admitted counts until it is stored', () => {
 
 test('a change counts until the change is stored', () => {
   const reservations = new Reservations(() => 0);
-  reservations.hold(pool('a', '10.0.0.1-10.0.0.9'));
+  reservations.hold(pool('a', '10.0.0.1-10.0.0.9'), CHANGE);
   expect(namesIn(reservations.beyond([pool('a', '10.0.0.1')]))).toEqual(['a']);
+});
+
+test('a change that can never be stored does not count: the pool is gone, or another one of its name is there', () => {
+  const wide = { ...pool('a', '10.0.0.1-10.0.0.9'), uid: 'old' };
+  const reservations = new Reservations(() => 0);
+  reservations.hold(wide, CHANGE);
+  expect(namesIn(reservations.beyond([{ ...pool('a', '10.0.0.1'), uid: 'old' }]))).toEqual(['a']);
+  expect(namesIn(reservations.beyond([{ ...pool('a', '10.0.0.1'), uid: 'new' }]))).toEqual([]);
+  reservations.hold(wide, CHANGE);
+  expect(namesIn(reservations.beyond([]))).toEqual([]);
 });
 
 test('what was never stored is forgotten after a while, or with its deletion', () => {
   let nowMs = 0;
   const reservations = new Reservations(() => nowMs);
-  reservations.hold(pool('a', '10.0.0.1'));
-  reservations.hold(pool('b', '10.0.0.2'));
+  reservations.hold(pool('a', '10.0.0.1'), NEW);
+  reservations.hold(pool('b', '10.0.0.2'), NEW);
   reservations.drop('b');
   expect(namesIn(reservations.beyond([]))).toEqual(['a']);
   nowMs = 10_000;

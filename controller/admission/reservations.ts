@@ -4,6 +4,8 @@ const HELD_FOR_MS = 10_000;
 
 interface Reservation {
   readonly pool: Pool;
+  /** The pool was there before. */
+  readonly isChange: boolean;
   readonly untilMs: number;
 }
 
@@ -27,20 +29,25 @@ export class Reservations {
     return result;
   }
 
-  hold(pool: Pool): void {
-    this.#held.set(pool.name, { pool, untilMs: this.#nowMs() + HELD_FOR_MS });
+  hold(pool: Pool, { isChange }: { readonly isChange: boolean }): void {
+    this.#held.set(pool.name, { pool, isChange, untilMs: this.#nowMs() + HELD_FOR_MS });
   }
 
   drop(name: string): void {
     this.#held.delete(name);
   }
 
-  /** What is reserved beyond what is stored. */
+  /**
+   * What is reserved beyond what is stored. The API server also asks about changes that it then does not make, of pools that
+   * are gone by then: it begins with what it has in its cache.
+   */
   beyond(stored: readonly Pool[]): Pool[] {
     const byName = new Map(stored.map((pool) => [pool.name, pool]));
-    for (const [name, { pool, untilMs }] of this.#held) {
-      const isStored = pool.addresses.isSubsetOf(byName.get(name)?.addresses ?? pool.addresses) && byName.has(name);
-      if (isStored || this.#nowMs() >= untilMs) this.#held.delete(name);
+    for (const [name, { pool, isChange, untilMs }] of this.#held) {
+      const found = byName.get(name);
+      const isStored = found !== undefined && pool.addresses.isSubsetOf(found.addresses);
+      const isMoot = isChange && found?.uid !== pool.uid;
+      if (isStored || isMoot || this.#nowMs() >= untilMs) this.#held.delete(name);
     }
     return [...this.#held.values()].map(({ pool }) => pool);
   }

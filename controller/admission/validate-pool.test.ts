@@ -68,6 +68,12 @@ describe('pools that are not stored yet', () => {
     }
   });
 
+  test('a change that was asked about after its pool was gone is in nobody’s way', async () => {
+    const world = given();
+    expect(await judge(update(object('a'), object('a', { disable: true })), world)).toBe('allowed');
+    expect(await judge(create(object('b')), world)).toBe('allowed');
+  });
+
   test('a dry run is in nobody’s way', async () => {
     const world = given();
     expect(await judge(create(object('a'), true), world)).toBe('allowed');

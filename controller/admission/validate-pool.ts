@@ -31,7 +31,7 @@ export function validatePool(request: AdmissionRequest, given: PoolValidation): 
   if (object === null) throw new Error('the object is missing');
   return given.reservations.alone(async () => {
     const verdict = oldObject === null ? await judgeCreate(object, given) : await judgeUpdate(oldObject, object, given);
-    if (verdict.allowed && !request.isDryRun) reserve(object, given.reservations);
+    if (verdict.allowed && !request.isDryRun) reserve(object, oldObject !== null, given.reservations);
     return verdict;
   });
 }
@@ -149,9 +149,9 @@ function owningSubnet(object: Fields): string | null {
   return isMap(owner) && typeof owner['uid'] === 'string' ? owner['uid'] : null;
 }
 
-function reserve(object: Fields, reservations: Reservations): void {
+function reserve(object: Fields, isChange: boolean, reservations: Reservations): void {
   const pool = tryDecode(object);
-  if (pool !== null && !pool.isTerminating) reservations.hold(pool);
+  if (pool !== null && !pool.isTerminating) reservations.hold(pool, { isChange });
 }
 
 function tryDecode(object: Fields): Pool | null {
