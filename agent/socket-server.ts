@@ -8,6 +8,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 /** A caller that keeps its line says when it is done with it. */
 const KEEP_ALIVE_MS = 72_000;
 const LOOK_EVERY_MS = 1_000;
+const NO_QUERY = new URLSearchParams();
 
 type Method = 'GET' | 'POST' | 'DELETE';
 
@@ -104,6 +105,6 @@ export class SocketServer {
     if (body === null) throw new IpamError('bad-input', `the body is larger than ${MAX_BODY_BYTES} bytes`);
     const handler = this.#routes.get(`${method} ${path}`);
     if (handler === undefined) throw new IpamError('bad-input', `${method} ${url} is not part of the agent's API`);
-    return await handler({ query: new URLSearchParams(query), body, response });
+    return await handler({ query: query === undefined ? NO_QUERY : new URLSearchParams(query), body, response });
   }
 }

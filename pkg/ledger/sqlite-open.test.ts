@@ -74,6 +74,21 @@ test('the database of a newer version is refused', async () => {
   expect(failure.message).toMatch(/newer ipledger: its schema is version 99/);
 });
 
+test('a database of the first version is brought up to date, with its records and its counter', async () => {
+  using directory = makeTemporaryDirectory();
+  const file = await makeFilledLedger(directory.path, 3);
+  tamper(
+    file,
+    `CREATE INDEX record_by_holder ON record (holder_key); CREATE INDEX record_by_node ON record (node);
+    UPDATE record SET resource_version = 7; UPDATE version SET latest = 7; PRAGMA user_version = 1`,
+  );
+  await using ledger = await openSqliteLedger(file);
+  const records = await ledger.list({ limit: 10 });
+  expect(records.map(({ name }) => name)).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.3']);
+  const outcome = await ledger.create(specOf('10.0.9.9'));
+  expect(Number(outcome.record?.resourceVersion)).toBeGreaterThan(7);
+});
+
 test('a damaged page is found at the start, with the file and what to do', async () => {
   using directory = makeTemporaryDirectory();
   const file = await makeFilledLedger(directory.path, 50);
