@@ -76,6 +76,7 @@ function collect<T>(
   let encoding: string | undefined;
   let size = 0;
   let lastError: Error | undefined;
+  let isFinished = false;
 
   const settle = (result: Answer | Lost | T) => {
     clearTimeout(timer);
@@ -108,12 +109,21 @@ function collect<T>(
   stream.on('error', (error) => {
     lastError = error;
   });
-  stream.on('close', () => {
-    const isWhole = status !== 0 && stream.readableEnded && stream.rstCode === NGHTTP2_NO_ERROR && !stream.aborted;
-    if (!isWhole) return settle(lostStream(session, stream, lastError));
+  const isWhole = () => status !== 0 && stream.readableEnded && stream.rstCode === NGHTTP2_NO_ERROR && !stream.aborted;
+  const finish = () => {
+    isFinished = true;
     const text = answerText(chunks, encoding, maxBytes);
     if (typeof text === 'string') settle({ status, retryAfter, body: text });
     else void text.then((body) => settle({ status, retryAfter, body }));
+  };
+  // The end of a stream that stands is the end of its answer; what became of any other is known when it is closed.
+  stream.on('end', () => {
+    if (isWhole() && !stream.destroyed) finish();
+  });
+  stream.on('close', () => {
+    if (isFinished) return;
+    if (isWhole()) finish();
+    else settle(lostStream(session, stream, lastError));
   });
   return promise;
 }
