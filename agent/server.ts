@@ -75,10 +75,12 @@ export function buildServer(agent: Agent, log: Logger, options: ServerOptions = 
 
 function callOf(response: ServerResponse, { timeoutMs = DEFAULT_TIMEOUT_MS, ageMs = 0 }: CallExtras): Call {
   const gone = new AbortController();
-  if (response.destroyed) gone.abort();
-  response.once('close', () => {
-    if (!response.writableFinished) gone.abort();
-  });
+  // Of the line: a response that waits behind another one of the same line hears nothing of its end.
+  const { socket } = response.req;
+  const abort = () => gone.abort();
+  if (socket.destroyed) abort();
+  socket.once('close', abort);
+  response.once('finish', () => socket.off('close', abort));
   const arrivedAtMs = performance.now();
   return { begunAtMs: arrivedAtMs - ageMs, arrivedAtMs, deadlineMs: arrivedAtMs + timeoutMs, signal: gone.signal };
 }

@@ -16,7 +16,6 @@ interface Question {
   readonly query: URLSearchParams;
   /** Empty where nothing was sent. */
   readonly body: string;
-  /** Ends when the caller has its answer, or has gone away. */
   readonly response: ServerResponse;
 }
 
@@ -52,7 +51,7 @@ export class SocketServer {
   constructor(explain: Explain) {
     this.#explain = explain;
     this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      void this.#serve(request, response);
+      this.#serve(request, response).catch(() => response.destroy());
     });
   }
 
@@ -86,10 +85,10 @@ export class SocketServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const answer = await this.#answer(request, response).catch((thrown: unknown) => this.#explain(thrown, request));
+    const { status, text } = await this.#answer(request, response)
+      .then(toText)
+      .catch((thrown: unknown) => toText(this.#explain(thrown, request)));
     if (response.destroyed) return;
-    const { status, value } = answer instanceof Answer ? answer : { status: 200, value: answer };
-    const text = value === '' ? '' : JSON.stringify(value);
     response.writeHead(status, {
       'content-length': Buffer.byteLength(text),
       ...(text === '' ? {} : { 'content-type': 'application/json' }),
@@ -100,11 +99,21 @@ export class SocketServer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
     const { method = '', url = '' } = request;
-    const [path = '', query] = url.split('?', 2);
+    const mark = url.indexOf('?');
+    const path = mark < 0 ? url : url.slice(0, mark);
     const body = await readText(request, MAX_BODY_BYTES);
     if (body === null) throw new IpamError('bad-input', `the body is larger than ${MAX_BODY_BYTES} bytes`);
     const handler = this.#routes.get(`${method} ${path}`);
     if (handler === undefined) throw new IpamError('bad-input', `${method} ${url} is not part of the agent's API`);
-    return await handler({ query: query === undefined ? NO_QUERY : new URLSearchParams(query), body, response });
+    return await handler({ query: mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark)), body, response });
   }
+}
+
+/** Throws for what has no form in JSON: a fault of the handler, which is explained like any other. */
+function toText(answer: unknown): { status: number; text: string } {
+  const { status, value } = answer instanceof Answer ? answer : { status: 200, value: answer };
+  if (value === '') return { status, text: '' };
+  const text: string | undefined = JSON.stringify(value);
+  if (text === undefined) throw new Error('the handler returned nothing to answer');
+  return { status, text };
 }

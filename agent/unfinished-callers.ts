@@ -21,7 +21,7 @@ export class UnfinishedCallers {
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       this.#requests.set(request.socket, request);
       response.once('close', () => {
-        if (this.#requests.has(request.socket)) this.#requests.set(request.socket, null);
+        if (this.#requests.get(request.socket) === request) this.#requests.set(request.socket, null);
       });
     });
   }

@@ -31,6 +31,15 @@ test('a change that can never be stored does not count: the pool is gone, or ano
   expect(namesIn(reservations.beyond([]))).toEqual([]);
 });
 
+test('a late change of an older pool does not take the place of a new one', () => {
+  const reservations = new Reservations(() => 0);
+  reservations.hold({ ...pool('a', '10.0.0.1-10.0.0.9'), uid: 'new' }, NEW);
+  reservations.hold({ ...pool('a', '10.0.0.1'), uid: 'old' }, CHANGE);
+  expect(reservations.beyond([]).map(({ uid }) => uid)).toEqual(['new']);
+  reservations.hold({ ...pool('a', '10.0.0.1-10.0.0.4'), uid: 'new' }, CHANGE);
+  expect(reservations.beyond([{ ...pool('a', '10.0.0.1'), uid: 'new' }])).toHaveLength(1);
+});
+
 test('what was never stored is forgotten after a while, or with its deletion', () => {
   let nowMs = 0;
   const reservations = new Reservations(() => nowMs);

@@ -29,7 +29,10 @@ export class Reservations {
     return result;
   }
 
+  /** A change of an older pool of the same name says nothing about the new one, which is on its way. */
   hold(pool: Pool, { isChange }: { readonly isChange: boolean }): void {
+    const held = this.#held.get(pool.name);
+    if (isChange && held?.isChange === false && held.pool.uid !== pool.uid) return;
     this.#held.set(pool.name, { pool, isChange, untilMs: this.#nowMs() + HELD_FOR_MS });
   }
 

@@ -39,6 +39,7 @@ export async function startAdmissionServer(options: AdmissionServerOptions): Pro
     requestTimeout: TIMEOUT_MS,
     headersTimeout: TIMEOUT_MS,
     handshakeTimeout: TIMEOUT_MS,
+    connectionsCheckingInterval: 1_000,
   });
   server.maxConnections = MOST_CONNECTIONS;
   server.on('request', (incoming, outgoing) => {

@@ -74,6 +74,13 @@ describe('pools that are not stored yet', () => {
     expect(await judge(create(object('b')), world)).toBe('allowed');
   });
 
+  test('the repair of a pool that could not be read stands until it is stored', async () => {
+    const world = given();
+    const broken = object('a', { ips: ['10.0.0.9-10.0.0.1'] });
+    expect(await judge(update(broken, object('a')), world)).toBe('allowed');
+    expect(await judge(create(object('b')), world)).toMatch(/overlap with IPPool a, which is being created or changed/);
+  });
+
   test('a dry run is in nobody’s way', async () => {
     const world = given();
     expect(await judge(create(object('a'), true), world)).toBe('allowed');

@@ -31,7 +31,7 @@ export function validatePool(request: AdmissionRequest, given: PoolValidation): 
   if (object === null) throw new Error('the object is missing');
   return given.reservations.alone(async () => {
     const verdict = oldObject === null ? await judgeCreate(object, given) : await judgeUpdate(oldObject, object, given);
-    if (verdict.allowed && !request.isDryRun) reserve(object, oldObject !== null, given.reservations);
+    if (verdict.allowed && !request.isDryRun) reserve(object, oldObject, given.reservations);
     return verdict;
   });
 }
@@ -149,8 +149,10 @@ function owningSubnet(object: Fields): string | null {
   return isMap(owner) && typeof owner['uid'] === 'string' ? owner['uid'] : null;
 }
 
-function reserve(object: Fields, isChange: boolean, reservations: Reservations): void {
+/** A pool that could not be read is in no list, so its repair counts as a new one. */
+function reserve(object: Fields, oldObject: Fields | null, reservations: Reservations): void {
   const pool = tryDecode(object);
+  const isChange = oldObject !== null && tryDecode(oldObject) !== null;
   if (pool !== null && !pool.isTerminating) reservations.hold(pool, { isChange });
 }
 

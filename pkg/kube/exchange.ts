@@ -118,7 +118,10 @@ function collect<T>(
   };
   // The end of a stream that stands is the end of its answer; what became of any other is known when it is closed.
   stream.on('end', () => {
-    if (isWhole() && !stream.destroyed) finish();
+    if (!isWhole() || stream.destroyed) return;
+    finish();
+    // It was answered before it was read: nobody waits for the rest of it any more.
+    if (!stream.writableFinished) stream.close(NGHTTP2_CANCEL);
   });
   stream.on('close', () => {
     if (isFinished) return;

@@ -12,12 +12,14 @@ import { prepareTransaction } from './sqlite-transaction.ts';
 export async function openSqliteLedger(file: string, options: { now?: () => Date } = {}): Promise<LocalLedger> {
   const db = openDatabase(file);
   const transact = prepareTransaction(db);
+  const store = new SqliteStore(db, file);
   const commits = new CommitQueue((work) => {
     try {
       transact(work);
     } catch (thrown) {
+      store.forgetVersions();
       throw toLedgerFailure(file, thrown);
     }
   });
-  return new LocalLedger(new SqliteStore(db, file), commits, options.now ?? (() => new Date()));
+  return new LocalLedger(store, commits, options.now ?? (() => new Date()));
 }

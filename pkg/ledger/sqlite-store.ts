@@ -5,8 +5,8 @@ import type { RecordStore } from './record-store.ts';
 import { toLedgerFailure } from './sqlite-failure.ts';
 import { type Row, toRecord, toRow, toTakenAddress } from './sqlite-row.ts';
 
-/** More writes than a process lives to see; two million processes have room in a number. */
-const VERSIONS_OF_A_LIFE = 2 ** 32;
+/** Taken from the file at once: a counter that is written each time would be a page more in every commit. */
+const VERSIONS_AT_ONCE = 1_000;
 const COLUMNS = 'name, uid, resource_version, created_at, spec';
 
 function prepareAll(db: DatabaseSync) {
@@ -19,6 +19,7 @@ function prepareAll(db: DatabaseSync) {
       uid = :uid, resource_version = :resource_version, created_at = :created_at, pool = :pool, node = :node,
       state = :state, holder_key = :holder_key, address = :address, spec = :spec WHERE name = :name`),
     delete: db.prepare('DELETE FROM record WHERE name = ?'),
+    reserveVersions: db.prepare(`UPDATE version SET latest = latest + ${VERSIONS_AT_ONCE} RETURNING latest`),
     byHolder: db.prepare(`SELECT ${COLUMNS} FROM record WHERE holder_key = ? ORDER BY name`),
     byNode: db.prepare(`SELECT ${COLUMNS} FROM record WHERE node = ? ORDER BY name`),
     list: db.prepare(`SELECT ${COLUMNS} FROM record
@@ -32,13 +33,13 @@ export class SqliteStore implements RecordStore {
   readonly #db: DatabaseSync;
   readonly #file: string;
   readonly #statements: ReturnType<typeof prepareAll>;
-  #latest: number;
+  #nextVersion = 1;
+  #lastReserved = 0;
 
   constructor(db: DatabaseSync, file: string) {
     this.#db = db;
     this.#file = file;
     this.#statements = prepareAll(db);
-    this.#latest = reserveVersions(db, file);
   }
 
   get(name: string): IpRecord | null {
@@ -58,8 +59,19 @@ export class SqliteStore implements RecordStore {
   }
 
   nextVersion(): string {
-    this.#latest += 1;
-    return String(this.#latest);
+    if (this.#nextVersion > this.#lastReserved) {
+      const [row] = this.#statements.reserveVersions.all();
+      this.#lastReserved = Number(row?.['latest']);
+      this.#nextVersion = this.#lastReserved - VERSIONS_AT_ONCE + 1;
+    }
+    const version = String(this.#nextVersion);
+    this.#nextVersion += 1;
+    return version;
+  }
+
+  /** To be called when a transaction failed: what was reserved in it is not reserved. */
+  forgetVersions(): void {
+    this.#lastReserved = 0;
   }
 
   byHolder(key: string): IpRecord[] {
@@ -96,15 +108,5 @@ export class SqliteStore implements RecordStore {
     } catch (thrown) {
       throw toLedgerFailure(this.#file, thrown);
     }
-  }
-}
-
-/** The versions of one life, all at once: a counter in the file would be a page more in every commit. Returns the last one before them. */
-function reserveVersions(db: DatabaseSync, file: string): number {
-  try {
-    const reserve = `UPDATE version SET latest = latest + ${VERSIONS_OF_A_LIFE} RETURNING latest - ${VERSIONS_OF_A_LIFE} AS before`;
-    return Number(db.prepare(reserve).get()?.['before']);
-  } catch (thrown) {
-    throw toLedgerFailure(file, thrown);
   }
 }

@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 
-/** The baseline: the same framework on the same kind of socket, doing nothing. */
+/** The baseline: a usual framework on the same kind of socket, doing nothing. */
 const [path = ''] = process.argv.slice(2);
 const server = Fastify();
 server.removeAllContentTypeParsers();

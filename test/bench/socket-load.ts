@@ -55,8 +55,14 @@ export class Client {
     for (const line of this.#open) line.close();
   }
 
+  #takeIdle(): Line | undefined {
+    let line = this.#idle.pop();
+    while (line?.isClosed) line = this.#idle.pop();
+    return line;
+  }
+
   async #send(method: string, path: string, body: string): Promise<string> {
-    const line = this.#idle.pop() ?? new Line(this.#socketPath);
+    const line = this.#takeIdle() ?? new Line(this.#socketPath);
     this.#open.add(line);
     const length = Buffer.byteLength(body);
     const head = `${method} ${path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\ncontent-length: ${length}`;
@@ -89,6 +95,10 @@ class Line {
     this.#waiting = Promise.withResolvers();
     this.#socket.write(request);
     return this.#waiting.promise;
+  }
+
+  get isClosed(): boolean {
+    return this.#socket.destroyed;
   }
 
   close(): void {

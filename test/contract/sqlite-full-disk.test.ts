@@ -49,6 +49,11 @@ test('a ledger on a full disk can be closed, opened, locked and read, and loses 
   disk.grow('4m');
   records.push(await taken(again, specOf('10.9.0.1')));
   expect(await again.list({ limit: 1000 })).toEqual(byName(records));
+  await again.close();
+  await using third = await openSqliteLedger(file);
+  expect(await third.list({ limit: 1000 })).toEqual(byName(records));
+  const versions = [...records, await taken(third, specOf('10.9.0.2'))].map((it) => Number(it.resourceVersion));
+  expect(new Set(versions).size).toBe(versions.length);
 });
 
 test('a new ledger on a full disk is refused with the same sentence', async () => {
