@@ -4,7 +4,7 @@ import type { OpenStream } from './exchange.ts';
 import { isMap, type KubeObject, type NewObject, readObject, type SeenObject } from './kube-object.ts';
 import { type ListQuery, queryString } from './list-query.ts';
 import { type ObjectList, type Page, readObjectPage } from './object-list.ts';
-import { type ObjectTable, readTablePage } from './object-table.ts';
+import { ColumnCutter, type ObjectTable, readTablePage } from './object-table.ts';
 import { type Failure, failure, type Outcome } from './outcome.ts';
 import { readAllPages } from './paged-list.ts';
 import { apiVersionOf, collectionPath, type ObjectName, objectPath, type Resource } from './resource.ts';
@@ -26,6 +26,13 @@ export interface ListOptions extends ReadOptions {
   readonly pageSize?: number;
   /** What is kept of each object while the other pages are read; all of it unless told. */
   readonly trim?: Trim;
+}
+
+export interface TableOptions extends CallOptions {
+  /** Rows per request; 0 for all in one. */
+  readonly pageSize?: number;
+  /** The columns that are kept while the other pages are read; all of them unless told. */
+  readonly columns?: readonly string[];
 }
 
 export interface WriteOptions extends CallOptions {
@@ -95,15 +102,21 @@ export class KubeClient implements Disposable {
   }
 
   /** Consistent too, and all in one request unless told otherwise. */
-  async listTable(resource: Resource, query: ListQuery = {}, options: ListOptions = {}): Promise<Outcome<ObjectTable>> {
-    const { form: _form, trim: _trim, pageSize = 0, timeoutMs, ...rest } = options;
+  async listTable(
+    resource: Resource,
+    query: ListQuery = {},
+    options: TableOptions = {},
+  ): Promise<Outcome<ObjectTable>> {
+    const { columns, pageSize = 0, timeoutMs, ...rest } = options;
+    const cutter = columns === undefined ? null : new ColumnCutter(columns);
     const limits = { pageSize, timeoutMs, maxBytes: this.#maxListBytes };
     const pages = await readAllPages(this.timing, limits, async (paging, bounds) => {
       const path = collectionPath(resource, query.namespace) + queryString(query, { ...paging, includeObject: 'None' });
       const form = { accept: TABLE, compress: true };
       const call = { ...rest, ...bounds, ...form, plural: resource.plural, method: 'GET', path } as const;
       const page = await this.#caller.call(call);
-      return page.ok ? readTablePage(page.object) : page;
+      const read = page.ok ? readTablePage(page.object) : page;
+      return read.ok && cutter !== null ? { ok: true, object: cutter.cut(read.object) } : read;
     });
     if (!pages.ok) return pages;
     const [first] = pages.object;

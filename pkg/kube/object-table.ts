@@ -26,6 +26,25 @@ export function readTablePage(value: unknown): Outcome<TablePage> {
   return { ok: true, object: { columns, items, ...head } };
 }
 
+/** Leaves columns out, page by page: only the first page of a table says what its columns are. */
+export class ColumnCutter {
+  readonly #keep: readonly string[];
+  #places: readonly number[] = [];
+
+  constructor(keep: readonly string[]) {
+    this.#keep = keep;
+  }
+
+  cut(page: TablePage): TablePage {
+    if (page.columns.length > 0) {
+      this.#places = this.#keep.map((column) => page.columns.indexOf(column)).filter((place) => place >= 0);
+    }
+    const cut = <T>(cells: readonly T[]) =>
+      this.#places.flatMap((place) => (place in cells ? [cells[place] as T] : []));
+    return { ...page, columns: page.columns.length > 0 ? cut(page.columns) : [], items: page.items.map(cut) };
+  }
+}
+
 function areCells(items: readonly unknown[]): items is (readonly unknown[])[] {
   return items.every((cells) => Array.isArray(cells));
 }

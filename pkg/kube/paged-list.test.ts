@@ -160,6 +160,29 @@ test('a table is columns and cells, page by page if wished', async () => {
   });
 });
 
+test('of a table only the wished columns are kept, on every page, in the wished order', async () => {
+  await using made = await startScripted(({ query, answer }) => {
+    const isFirst = !query.has('continue');
+    answer(200, {
+      kind: 'Table',
+      metadata: { resourceVersion: '9', ...(isFirst ? { continue: 'next' } : {}) },
+      columnDefinitions: isFirst ? [{ name: 'Name' }, { name: 'Age' }, { name: 'State' }] : null,
+      rows: [{ cells: [isFirst ? 'a' : 'b', '5m', 'Allocated'] }],
+    });
+  });
+  expect(await made.client.listTable(THINGS, {}, { pageSize: 1, columns: ['State', 'Name', 'Pool'] })).toEqual({
+    ok: true,
+    object: {
+      columns: ['State', 'Name'],
+      rows: [
+        ['Allocated', 'a'],
+        ['Allocated', 'b'],
+      ],
+      resourceVersion: '9',
+    },
+  });
+});
+
 describe('a compressed table', () => {
   const table = { kind: 'Table', metadata: { resourceVersion: '9' }, columnDefinitions: [], rows: [{ cells: ['a'] }] };
   const packed = gzipSync(JSON.stringify(table));

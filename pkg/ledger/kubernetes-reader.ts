@@ -12,7 +12,9 @@ import { PassingRefusals } from '#pkg/kube/passing-refusals.ts';
 import { sleep } from '#pkg/kube/timing.ts';
 import { toLedgerError } from './kubernetes-failure.ts';
 import { IP_RECORDS, isTerminating, mayBeOfHolder, mayBeOfNode, toRecord } from './kubernetes-record.ts';
+import { TABLE_COLUMNS } from './kubernetes-table.ts';
 
+const ROWS_PER_PAGE = 2_000;
 const PAUSE = { firstMs: 50, mostMs: 1_000 };
 
 export interface ReadLimits {
@@ -63,10 +65,12 @@ export class RecordReader {
     return objects.filter((object) => mayBeOfNode(object, node));
   }
 
-  /** Names and columns of a pool's records, or of all, in one request. */
+  /** Names, pools and states of a pool's records, or of all. In pages: what a large one leaves behind would stay in the heap. */
   async table(pool: string | undefined): Promise<ObjectTable> {
     const query: ListQuery = pool === undefined ? {} : { labelSelector: poolSelector(pool) };
-    const listed = await this.#ask((options) => this.#client.listTable(IP_RECORDS, query, options));
+    const listed = await this.#ask((options) =>
+      this.#client.listTable(IP_RECORDS, query, { ...options, pageSize: ROWS_PER_PAGE, columns: TABLE_COLUMNS }),
+    );
     if (listed.ok) return listed.object;
     throw toLedgerError(pool === undefined ? 'list the records' : `list the records of pool ${pool}`, listed);
   }

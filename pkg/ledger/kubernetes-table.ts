@@ -5,6 +5,9 @@ import { quote } from '#pkg/ip/quote.ts';
 import type { ObjectTable } from '#pkg/kube/object-table.ts';
 import type { TakenAddress } from './ledger.ts';
 
+/** What is read of a record here. */
+export const TABLE_COLUMNS = ['Name', 'POOL', 'STATE'] as const;
+
 /** The names of a pool's records, or of all, in code-unit order. */
 export function namesIn(table: ObjectTable, pool: string | undefined): string[] {
   return rowsOf(table, pool)
