@@ -108,19 +108,35 @@ test.each(['c1', 'c2'])(
   },
 );
 
-test('a sandbox that only GC gave up is released when its living pod ends', async () => {
-  await using made = await startMemoryClusterAgent([POOL]);
+/** As adopted from Spiderpool, restored or repaired: its pod and interface are known, its sandbox is not. */
+async function startAdopted() {
+  const made = await startMemoryClusterAgent([POOL]);
   const pod = made.pods.put('web');
-  await made.add(pod, 'c1');
-  const begunAtMs = performance.now() + 1;
-  const call = {
-    begunAtMs,
-    arrivedAtMs: begunAtMs,
-    deadlineMs: begunAtMs + 1_000,
-    signal: new AbortController().signal,
-  };
-  expect(await made.agent.gc({ network: 'lab', validAttachments: [] }, call)).toBe(0);
+  const { spec } = buildRecord({ address: '10.0.0.10', holder: { ...WEB, node: 'worker-1' } });
+  const { containerID: _c, netns: _n, network: _w, ...holder } = spec.holder;
+  const outcome = await made.ledger.create({ ...spec, holder });
+  if (!outcome.taken) throw new Error('the address is taken');
+  await made.refresh();
+  return { ...made, pod };
+}
+
+test('the DEL of an older sandbox does not make a record without a container leave at the start of the grace', async () => {
+  await using made = await startAdopted();
+  await made.del(made.pod, 'older');
+  made.pods.end(made.pod); // the containers of its sandbox have their grace period
+  await made.endsHandled();
   expect(await made.records()).toHaveLength(1);
-  made.pods.end(pod);
-  await vi.waitUntil(async () => (await made.records()).length === 0);
+  await made.del(made.pod, 'its-own');
+  expect(await made.records()).toEqual([]);
+});
+
+test('a record without a container goes to the next sandbox of its pod, and is released with it', async () => {
+  await using made = await startAdopted();
+  await made.del(made.pod, 'older');
+  expect(await made.add(made.pod, 'c2')).toEqual(['10.0.0.10']);
+  await made.del(made.pod, 'c2');
+  expect(await made.records()).toHaveLength(1);
+  made.pods.end(made.pod);
+  await made.endsHandled();
+  expect(await made.records()).toEqual([]);
 });

@@ -22,14 +22,16 @@ export async function releaseGarbage(
     if (record.spec.state !== 'Allocated' || containerID === undefined) return false;
     return writtenAtMs < call.begunAtMs && !valid.has(attachmentKey({ containerID, ifName }));
   });
-  const released = garbage.map(async ({ record }) => {
-    const isDue = releaser.keeps(record) || (await isSandboxGone(record));
-    return isDue ? [{ record, outcome: await releaser.releaseJudged(record, call.begunAtMs) }] : [];
-  });
+  const released = garbage.map(async ({ record }) =>
+    (await isSandboxGone(record)) ? [{ record, outcome: await releaser.releaseJudged(record, call.begunAtMs) }] : [],
+  );
   return (await Promise.all(released)).flat();
 }
 
-/** Rule 6: of a pod's sandbox the runtime's list alone is not believed. */
+/**
+ * Rule 6: of a pod's sandbox the runtime's list alone is not believed, be the pod alive or not: what is noted of a living
+ * one frees its address at the start of its grace.
+ */
 async function isSandboxGone({ spec }: IpRecord): Promise<boolean> {
   return spec.holder.kind === 'Container' || (await lookAtNetns(spec.holder.netns)) === 'gone';
 }

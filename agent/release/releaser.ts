@@ -109,11 +109,6 @@ export class Releaser {
     });
   }
 
-  /** Its pod lives: a release would only note that this sandbox is gone. */
-  keeps(record: IpRecord): boolean {
-    return this.#deps.judge(record) === 'keep';
-  }
-
   async #releaseAll(attachment: Leaving): Promise<Released[]> {
     const released: Released[] = [];
     const { containerID, ifName, podUID = '' } = attachment;
@@ -131,8 +126,10 @@ export class Releaser {
     return afterlife === 'retain' ? await giveBack.retain(record) : await giveBack.afterUse(record);
   }
 
+  /** Without a container it may be of another sandbox than the one that left: the next ADD or the controller settles it. */
   #keep(record: IpRecord): 'kept' {
-    const { uid = '' } = record.spec.holder;
+    const { uid = '', containerID } = record.spec.holder;
+    if (containerID === undefined) return 'kept';
     const kept = this.#kept.get(uid) ?? new Map<string, Kept>();
     this.#kept.set(uid, kept.set(record.name, { record, writtenAtMs: this.#deps.index.writtenAtMs(record.name) }));
     return 'kept';
