@@ -1,14 +1,18 @@
 import { expect, test } from 'vitest';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
 import { buildPool } from '#test/support/build-pool.ts';
+import { buildRecord } from '#test/support/build-record.ts';
 import { NO_PROBING } from '#test/support/memory-agent.ts';
 import { type MemoryClusterAgent, startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { ScriptedProber } from '#test/support/scripted-prober.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
+const CLOSED = { ...POOL, isDisabled: true };
+const OPEN = buildPool({ name: 'other', subnet: '10.9.0.0/24', isDefault: true });
 const SET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 's-1' };
 const PROBING = { ...NO_PROBING, detectConflict: true };
 const SQUATTED = { kind: 'conflict', mac: '02:00:00:00:00:99' } as const;
@@ -91,12 +95,7 @@ test('a record that changes under every try ends as address-held, and no second 
 test('a pool that is no candidate any more: a new address, and the old record is left to the controller', async () => {
   await using made = await startMemoryClusterAgent([POOL]);
   const before = await retained(made);
-  made.catalog.change(
-    [POOL, buildPool({ name: 'other', subnet: '10.9.0.0/24', isDefault: true })].map((pool) => ({
-      ...pool,
-      isDisabled: pool.name === 'v4',
-    })),
-  );
+  made.catalog.change([CLOSED, OPEN]);
   const after = await made.add(made.pods.put('db-0', { uid: 'second', controller: SET }), 'c2');
   expect(after).not.toEqual(before);
   expect(after[0]).toMatch(/^10\.9\.0\./);
@@ -111,6 +110,74 @@ test('an address that its pool does not have any more is not taken over', async 
   );
   made.catalog.change([buildPool({ name: 'v4', ips, isDefault: true })]);
   expect(await made.add(made.pods.put('db-0', { uid: 'second', controller: SET }), 'c2')).not.toEqual([before]);
+});
+
+test('an address that waits in a pool that is no candidate any more does not hide the one that the pod had last', async () => {
+  await using made = await startMemoryClusterAgent([POOL]);
+  const [old] = await retained(made);
+  made.catalog.change([CLOSED, OPEN]);
+  const second = made.pods.put('db-0', { uid: 'second', controller: SET });
+  const last = await made.add(second, 'c2');
+  made.pods.end(second);
+  await made.del(second, 'c2');
+  expect(await made.add(made.pods.put('db-0', { uid: 'third', controller: SET }), 'c3')).toEqual(last);
+  const states = (await made.records()).map(({ spec }) => [spec.address, spec.state]);
+  expect(states).toEqual([
+    [old, 'Retained'],
+    [last[0], 'Allocated'],
+  ]);
+});
+
+/** Records that pods of db-0 left behind, listed in this order. */
+async function leave({ ledger }: MemoryClusterAgent, left: Readonly<Record<string, IpRecord['spec']['state']>>) {
+  for (const [address, state] of Object.entries(left)) {
+    const pool = { kind: 'SpiderIPPool', name: address.startsWith('10.9.') ? 'other' : 'v4', uid: 'p' } as const;
+    const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' };
+    const holder = { kind: 'Pod', namespace: 'prod', name: 'db-0', uid: 'first', node: 'worker-9', owner } as const;
+    const outcome = await ledger.create(buildRecord({ address, pool, holder }).spec);
+    if (!outcome.taken) throw new Error(`${address} is taken`);
+    await ledger.amend(outcome.record, { ...outcome.record.spec, state });
+  }
+}
+
+test.each([
+  {
+    name: 'a Suspect address that is in use is passed over for the one that waits',
+    left: { '10.0.0.11': 'Suspect', '10.0.0.12': 'Retained' },
+    used: ['10.0.0.11'],
+    taken: '10.0.0.12',
+  },
+  {
+    name: 'a Suspect address that nobody uses still comes after the one that waits',
+    left: { '10.0.0.11': 'Suspect', '10.0.0.12': 'Retained' },
+    used: [],
+    taken: '10.0.0.12',
+  },
+  {
+    name: 'of two Suspect addresses the one that nobody uses is taken',
+    left: { '10.0.0.11': 'Suspect', '10.0.0.12': 'Suspect' },
+    used: ['10.0.0.11'],
+    taken: '10.0.0.12',
+  },
+  {
+    name: 'four Suspect addresses in use are no reason to fail',
+    left: { '10.0.0.11': 'Suspect', '10.0.0.12': 'Suspect', '10.0.0.13': 'Suspect', '10.0.0.14': 'Suspect' },
+    used: ['10.0.0.11', '10.0.0.12', '10.0.0.13'],
+    taken: '10.0.0.14',
+  },
+] as const)('$name', async ({ left, used, taken }) => {
+  const prober = new ScriptedProber();
+  await using made = await startMemoryClusterAgent([POOL], { prober });
+  await leave(made, left);
+  for (const address of used) prober.verdicts[address] = SQUATTED;
+  expect(await made.add(made.pods.put('db-0', { controller: SET }), 'c1')).toEqual([taken]);
+});
+
+test('the call waits for the address that it may have, and not for one of a pool that is no candidate any more', async () => {
+  await using made = await startMemoryClusterAgent([CLOSED, OPEN]);
+  await leave(made, { '10.0.0.11': 'Allocated', '10.9.0.11': 'Allocated' });
+  const next = made.pods.put('db-0', { uid: 'second', controller: SET });
+  await expect(made.add(next, 'c2')).rejects.toThrow('10.9.0.11 of prod/db-0 is still held');
 });
 
 test('while the pod before is not proven to be gone the call waits, then says who holds the address and where', async () => {

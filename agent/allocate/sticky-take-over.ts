@@ -13,6 +13,7 @@ import type { AddressProbe } from './address-probe.ts';
 import { draftRecord } from './draft-record.ts';
 import type { Plan } from './plan.ts';
 import type { Reattachment } from './reattachment.ts';
+import { poolOf, waitingFor } from './waiting-records.ts';
 
 export interface StickyDeps {
   readonly ledger: Ledger;
@@ -38,7 +39,7 @@ export interface StickyCall {
 type TakeOver = UpdateOutcome | { readonly done: false; readonly because: 'in-use' };
 
 const LOOK_EVERY_MS = 500;
-const MOST_TAKE_OVERS = 3;
+const MOST_CHANGES = 3;
 
 /** Rules 3 and 7: a sticky holder's new pod takes the addresses of the one before it, where their pools are still its own. */
 export class StickyTakeOver {
@@ -64,23 +65,25 @@ export class StickyTakeOver {
     const { ledger, nowMs, waitMs } = this.#deps;
     const { facts, call, slot } = sticky;
     const giveUpAtMs = nowMs() + Math.min(waitMs, timeLeftMs(call, nowMs()) / 2);
-    let takeOvers = 0;
+    const inUse = new Set<string>();
+    let changes = 0;
     for (;;) {
       throwIfAbandoned(call);
       const listed = await ledger.byHolder(holderKey(facts.holder, family));
       const own = listed.find(({ spec }) => spec.holder.uid === facts.holder.uid && isHeld(spec.state));
       if (own !== undefined) return await this.#reattach(own, poolOf(own, pools), sticky);
-      const waiting = listed.find(({ spec }) => spec.state === 'Retained' || spec.state === 'Suspect');
-      const pool = waiting === undefined ? undefined : poolOf(waiting, pools);
-      if (waiting !== undefined && pool !== undefined) {
-        const outcome = await this.#takeOver(waiting, pool, sticky);
+      const [waiting] = waitingFor(pools, listed).filter(({ record }) => !inUse.has(versionOf(record)));
+      if (waiting !== undefined) {
+        const outcome = await this.#takeOver(waiting.record, waiting.pool, sticky);
         if (outcome.done) return outcome.record;
-        takeOvers += 1;
-        if (takeOvers === MOST_TAKE_OVERS) throw neverStill(waiting);
-        // It is not what was listed any more: what it is now decides.
-        if (outcome.because !== 'in-use') continue;
+        if (outcome.because === 'in-use') inUse.add(versionOf(waiting.record));
+        else changes += 1;
+        if (changes === MOST_CHANGES) throw neverStill(waiting.record);
+        // What is listed now decides: this one is not what it was, or the next one is to be tried.
+        continue;
       }
-      const before = listed.find(({ spec }) => spec.state === 'Allocated');
+      const allocated = listed.filter(({ spec }) => spec.state === 'Allocated');
+      const before = allocated.find((record) => poolOf(record, pools) !== undefined) ?? allocated[0];
       if (before === undefined) return null;
       // The virtual machine lives on in its old pod until it has moved: both have the address, and nothing is written.
       if (facts.isMigrationTarget && facts.holder.kind === 'VirtualMachineInstance') return before;
@@ -140,11 +143,9 @@ function isHeld(state: IpRecord['spec']['state']): boolean {
   return state === 'Allocated' || state === 'Suspect';
 }
 
-/** Only pools that may serve this call now, and only if they still have the address. */
-function poolOf({ spec }: IpRecord, pools: readonly Pool[]): Pool | undefined {
-  const pool = pools.find(({ name }) => name === spec.pool.name);
-  const isInside = pool?.domain === spec.domain && pool.addresses.contains(parseAddress(spec.address).value);
-  return isInside ? pool : undefined;
+/** A record that changed is another one to ask the network about. */
+function versionOf({ uid, resourceVersion }: IpRecord): string {
+  return `${uid} ${resourceVersion}`;
 }
 
 function stillHeld({ spec }: IpRecord): IpamError {
@@ -155,6 +156,6 @@ function stillHeld({ spec }: IpRecord): IpamError {
 
 function neverStill({ spec }: IpRecord): IpamError {
   const { namespace, name } = spec.holder;
-  const message = `${spec.address} of ${namespace}/${name} was changed ${MOST_TAKE_OVERS} times while it was being taken over`;
+  const message = `${spec.address} of ${namespace}/${name} was changed ${MOST_CHANGES} times while it was being taken over`;
   return new IpamError('address-held', message);
 }
