@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { CollectAnswer, ReleaseAnswer, ReleaseArgs } from '#pkg/agentapi/admin.ts';
 import type { AddArgs, AddResponse, BatchDelArgs, CallExtras, CheckArgs, DelArgs, GcArgs } from '#pkg/agentapi/wire.ts';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { type Events, NO_EVENTS } from '#pkg/kube/events.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { type AgentMetrics, NO_METRICS } from './agent-metrics.ts';
@@ -115,6 +115,10 @@ export class Agent {
       return { released: false, because: 'changed' };
     const outcome = await releaser.releaseJudged(record, asOfMs - performance.timeOrigin, 'at-once');
     log.warn({ address: record.spec.address, holder: describeHolder(record), outcome }, 'release by an operator');
+    if (outcome === 'owed') {
+      const message = `${record.spec.address} could not be given back now; it is in the agent's journal, and its log says why`;
+      throw new IpamError('agent-unavailable', message);
+    }
     return outcome === 'gone' || outcome === 'changed' ? { released: false, because: outcome } : { released: true };
   }
 

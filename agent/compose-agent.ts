@@ -15,6 +15,7 @@ import { StickyTakeOver } from './allocate/sticky-take-over.ts';
 import { Gate } from './gate.ts';
 import type { HolderFacts, HolderSource } from './holder-source.ts';
 import { Inspector } from './inspect/inspector.ts';
+import { EntryPauses } from './journal/entry-pauses.ts';
 import type { Journal } from './journal/journal.ts';
 import { settleJournal } from './journal/settle-journal.ts';
 import { KeyedQueue } from './keyed-queue.ts';
@@ -73,7 +74,7 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
   const now = ports.now ?? (() => new Date());
   const queue = new KeyedQueue();
   const views = new PoolViews(catalog, ledger, index, node);
-  const giveBack = new GiveBack({ ledger, index, views, catalog, journal, now, nowMs, reach });
+  const giveBack = new GiveBack({ ledger, index, views, catalog, journal, now, nowMs, reach, log });
   const releaser = new Releaser({ index, giveBack, spool, queue, judge: ports.judgeAfterlife, reach });
   const waiters = new FreedWaiters(ledger, catalog, views, MOST_WAITERS);
   const { prober, probeSettings: settings, metrics = NO_METRICS, events = NO_EVENTS, onConflict = () => {} } = ports;
@@ -108,8 +109,10 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
   const inspector = new Inspector({ ledger, catalog, views, holders, spool, index, options });
   const collect = (dryRun: boolean) => collector.collect(dryRun);
   const agent = new Agent({ ledger, index, allocator, releaser, inspector, collect, log, metrics, events });
+  const pauses = new EntryPauses(nowMs);
   const settle = async () => {
-    if (journal !== null) await settleJournal({ journal, ledger, index, giveBack, queue, node, now, log });
+    if (journal === null) return;
+    await settleJournal({ journal, ledger, index, giveBack, queue, pauses, node, now, nowMs, log });
   };
   return { agent, releaser, collector, waiters, settleJournal: settle };
 }

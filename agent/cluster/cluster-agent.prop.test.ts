@@ -25,7 +25,7 @@ const onWorld = fc.record({
 });
 const weather = fc.record({
   verb: fc.constant('weather'),
-  weather: fc.constantFrom<Weather>('fine', 'fine', 'away', 'mute', 'late'),
+  weather: fc.constantFrom<Weather>('fine', 'fine', 'away', 'mute', 'late', 'closed'),
 });
 type Action = { readonly verb: string; readonly name?: string; readonly weather?: Weather };
 

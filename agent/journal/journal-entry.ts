@@ -8,7 +8,7 @@ import type { Attachment } from '../release/attachment.ts';
 const FATES = ['free', 'rest', 'retain'] as const;
 export type Fate = (typeof FATES)[number];
 
-/** A release that the API server was not there for: exactly the record that was seen, or nothing. */
+/** A release that the API server was not there for, or refused: exactly the record that was seen, or nothing. */
 export interface OwedRelease {
   readonly kind: 'release';
   readonly record: IpRecord;
@@ -37,13 +37,19 @@ const LONGEST = 512;
 
 /** The same entry twice is one file. */
 export function entryFileName(entry: JournalEntry): string {
-  const parts =
-    entry.kind === 'release'
-      ? [entry.record.name, entry.record.uid, entry.record.resourceVersion]
-      : // That a change was abandoned says nothing of the create before it.
-        [entry.name, entry.uid, entry.containerID, entry.interface, ...(entry.isChange ? ['change'] : [])];
+  if (entry.kind === 'release') return releaseFileName(entry.record);
+  // That a change was abandoned says nothing of the create before it.
+  const change = entry.isChange ? ['change'] : [];
+  return fileName(entry.kind, [entry.name, entry.uid, entry.containerID, entry.interface, ...change]);
+}
+
+export function releaseFileName({ name, uid, resourceVersion }: IpRecord): string {
+  return fileName('release', [name, uid, resourceVersion]);
+}
+
+function fileName(kind: JournalEntry['kind'], parts: readonly string[]): string {
   const hash = createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32);
-  return `${entry.kind}-${hash}.json`;
+  return `${kind}-${hash}.json`;
 }
 
 export function attachmentOf(entry: JournalEntry): Attachment {

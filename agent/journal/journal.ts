@@ -1,10 +1,19 @@
 import { open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { KeyedQueue } from '../keyed-queue.ts';
 import { makeDirectory, refuseForeignDirectory } from '../private-directory.ts';
 import { type Attachment, attachmentKey } from '../release/attachment.ts';
-import { attachmentOf, decodeEntry, entryFileName, type JournalEntry, recordNameOf } from './journal-entry.ts';
+import {
+  attachmentOf,
+  decodeEntry,
+  entryFileName,
+  type Fate,
+  type JournalEntry,
+  recordNameOf,
+  releaseFileName,
+} from './journal-entry.ts';
 
 const MOST_ENTRIES = 10_000;
 
@@ -50,6 +59,12 @@ export class Journal {
 
   ofRecord(name: string): JournalEntry[] {
     return this.all().filter((entry) => recordNameOf(entry) === name);
+  }
+
+  /** That this very record is to be released so: another version of it is another debt. */
+  owes(record: IpRecord, fate: Fate): boolean {
+    const known = this.#entries.get(releaseFileName(record));
+    return known?.kind === 'release' && known.fate === fate;
   }
 
   async write(entry: JournalEntry): Promise<void> {

@@ -5,6 +5,7 @@ import type { KeyedQueue } from '../keyed-queue.ts';
 import type { NodeIndex } from '../node-index.ts';
 import { attachmentKey } from '../release/attachment.ts';
 import type { GiveBack } from '../release/give-back.ts';
+import type { EntryPauses } from './entry-pauses.ts';
 import type { Journal } from './journal.ts';
 import {
   type AbandonedName,
@@ -24,20 +25,31 @@ export interface SettleDeps {
   readonly index: NodeIndex;
   readonly giveBack: GiveBack;
   readonly queue: KeyedQueue;
+  readonly pauses: EntryPauses;
   readonly node: string;
   readonly now: () => Date;
+  readonly nowMs: () => number;
   readonly log: Logger;
 }
 
-/** Goes once through all that is owed and all that may have landed. What cannot be settled now stays for the next time. */
+/** Each refusal may take seconds, and the spool and a starting agent wait for the end of a round. */
+const ROUND_MS = 10_000;
+
+/**
+ * Goes once through all that is owed and all that may have landed. What cannot be settled now stays for the next time:
+ * all of it where the ledger is away, and only the entry itself, for a while, where it was refused.
+ */
 export async function settleJournal(deps: SettleDeps): Promise<void> {
-  for (const entry of deps.journal.all()) {
+  const endsAtMs = deps.nowMs() + ROUND_MS;
+  for (const entry of deps.pauses.due(deps.journal.all())) {
+    if (deps.nowMs() >= endsAtMs) return;
     try {
       await deps.queue.run([attachmentKey(attachmentOf(entry))], () => settleEntry(entry, deps));
     } catch (thrown) {
       const fields = { record: recordNameOf(entry), kind: entry.kind, why: toIpamError(thrown).message };
       deps.log.warn(fields, 'journal entry not settled, tried again later');
       if (toIpamError(thrown).reason === 'agent-unavailable') return;
+      deps.pauses.refused(entry);
     }
   }
 }

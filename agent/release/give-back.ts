@@ -1,6 +1,7 @@
+import type { Logger } from 'pino';
 import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
 import { toCooling, toRetained } from '#pkg/crd/released-spec.ts';
-import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { type IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Ledger, Refusal, UpdateOutcome } from '#pkg/ledger/ledger.ts';
 import type { PoolViews } from '../allocate/pool-views.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -9,7 +10,7 @@ import type { NodeIndex } from '../node-index.ts';
 import type { PoolCatalog } from '../pool-catalog.ts';
 import type { ReachStep } from '../steps.ts';
 
-/** `owed`: the ledger was not there; the journal knows, and it is done later. */
+/** `owed`: the ledger was not there or refused it; the journal knows, and it is tried again until it is done. */
 export type GivenBack = 'released' | 'cooling' | 'retained' | 'owed' | Refusal;
 
 export interface GiveBackDeps {
@@ -22,6 +23,7 @@ export interface GiveBackDeps {
   readonly now: () => Date;
   readonly nowMs: () => number;
   readonly reach: ReachStep;
+  readonly log: Logger;
 }
 
 /** A DEL is waited for 10 s; after this it is the journal's. */
@@ -52,7 +54,7 @@ export class GiveBack {
     return await this.#settleOrOwe(seen, wasNeverHad ? 'free' : 'retain');
   }
 
-  /** Throws where the ledger is not there; nothing is owed by that. */
+  /** Throws where the ledger is not there or refuses it; nothing is owed by that. */
   async settle(seen: IpRecord, fate: Fate): Promise<GivenBack> {
     const limits = { deadlineMs: this.#deps.nowMs() + PATIENCE_MS };
     if (fate === 'retain') {
@@ -70,14 +72,22 @@ export class GiveBack {
   }
 
   async #settleOrOwe(seen: IpRecord, fate: Fate): Promise<GivenBack> {
-    const { journal, now } = this.#deps;
+    const { journal } = this.#deps;
     try {
       return await this.settle(seen, fate);
     } catch (thrown) {
-      if (journal === null || !(thrown instanceof IpamError) || thrown.reason !== 'agent-unavailable') throw thrown;
-      await journal.write({ kind: 'release', record: seen, fate, at: now().toISOString() });
+      if (journal === null) throw thrown;
+      await this.#owe(seen, fate, journal, toIpamError(thrown));
       return 'owed';
     }
+  }
+
+  /** Whatever the reason: a DEL that failed would be repeated without end, and its pod would hang in Terminating. */
+  async #owe(seen: IpRecord, fate: Fate, journal: Journal, { reason, message, details }: IpamError): Promise<void> {
+    if (journal.owes(seen, fate)) return;
+    await journal.write({ kind: 'release', record: seen, fate, at: this.#deps.now().toISOString() });
+    const fields = { address: seen.spec.address, fate, reason, why: message, details };
+    this.#deps.log.warn(fields, 'release not done, written to the journal');
   }
 
   async #change(

@@ -2,8 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { spoolFileName } from '#pkg/agentapi/spooled-del.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { addArgs, delArgs, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
+import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.12'], isDefault: true });
 
@@ -72,4 +75,19 @@ test('a record that was taken over without a container is released by its pod an
   expect(await made.ledger.list({ limit: 9 })).toHaveLength(1);
   await made.agent.del(delArgs('c1', pod));
   expect(await made.ledger.list({ limit: 9 })).toEqual([]);
+});
+
+test('one family that cannot be given back fails the DEL, and the other is given back all the same', async () => {
+  const below = createMemoryLedger();
+  const ledger = scriptedLedger(below, {
+    release: async (seen) => {
+      if (seen.spec.address.includes('.')) throw new IpamError('io-failure', 'the disk is full');
+      return await below.release(seen);
+    },
+  });
+  const v6 = buildPool({ name: 'v6', subnet: 'fd00::/64', isDefault: true });
+  await using made = await startMemoryAgent([POOL, v6], { ledger });
+  await made.agent.add(addArgs('c1'), newCall());
+  await expect(made.agent.del(delArgs('c1'))).rejects.toThrow('the disk is full');
+  expect((await below.list({ limit: 9 })).map(({ spec }) => spec.pool.name)).toEqual(['v4']);
 });

@@ -109,14 +109,16 @@ export class Releaser {
     });
   }
 
-  async #releaseAll(attachment: Leaving): Promise<Released[]> {
-    const released: Released[] = [];
-    const { containerID, ifName, podUID = '' } = attachment;
-    const adopted = podUID === '' ? [] : this.#deps.index.ofHolderUid(podUID).filter((it) => isAdopted(it, ifName));
-    for (const record of [...this.#deps.index.ofContainer(containerID, ifName), ...adopted]) {
-      released.push({ record, outcome: await this.#release(record) });
-    }
-    return released;
+  /** At once, and all of them: one that fails keeps none of the others. */
+  async #releaseAll({ containerID, ifName, podUID = '' }: Leaving): Promise<Released[]> {
+    const { index } = this.#deps;
+    const adopted = podUID === '' ? [] : index.ofHolderUid(podUID).filter((it) => isAdopted(it, ifName));
+    const records = [...index.ofContainer(containerID, ifName), ...adopted];
+    const releasing = records.map(async (record) => ({ record, outcome: await this.#release(record) }));
+    return (await Promise.allSettled(releasing)).map((settled) => {
+      if (settled.status === 'rejected') throw settled.reason;
+      return settled.value;
+    });
   }
 
   async #release(record: IpRecord): Promise<Released['outcome']> {

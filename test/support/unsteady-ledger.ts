@@ -4,8 +4,8 @@ import { abandonedWrite } from '#pkg/ledger/abandoned-write.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { scriptedLedger } from './scripted-ledger.ts';
 
-/** `away`: nothing gets through. `mute`: writes are done, and no answer comes back. `late`: creates are on their way for now. */
-export type Weather = 'fine' | 'away' | 'mute' | 'late';
+/** `away`: nothing gets through. `mute`: writes are done, and no answer comes back. `late`: creates are on their way for now. `closed`: no write is allowed. */
+export type Weather = 'fine' | 'away' | 'mute' | 'late' | 'closed';
 
 export interface UnsteadyLedger {
   readonly ledger: Ledger;
@@ -23,6 +23,7 @@ export function unsteadyLedger(below: Ledger): UnsteadyLedger {
     return await work();
   };
   const write = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    if (network.weather === 'closed') throw new IpamError('bad-config', `${name} may not be written`);
     const outcome = await read(work);
     if (network.weather === 'mute') throw abandonedWrite('write', name, 'no answer');
     return outcome;
