@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ErrorBody } from '#pkg/agentapi/wire.ts';
 import { REASONS } from '#pkg/errors/reasons.ts';
+import { applyManifests, kubectl } from '#test/support/manifests.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { pauseForSure } from './ledger-pause.ts';
 import {
@@ -193,5 +194,36 @@ describe('a DEL while the API server is away', () => {
     await wait(2_500);
     expect((await cluster.records()).map(({ spec }) => spec.address)).toEqual(second);
     expect(first).toHaveLength(1);
+  });
+});
+
+describe('a DEL that the API server refuses', () => {
+  const BINDING = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/ipledger-agent';
+  const AGENT = '--as=system:serviceaccount:ipledger:ipledger-agent';
+  const mayDelete = () =>
+    kubectl(cluster.ledger.server, ['auth', 'can-i', 'delete', 'iprecords.ipledger.io', AGENT]).then(
+      () => true,
+      () => false,
+    );
+
+  test('because the role of the agent was taken away: it succeeds, and is done once the role is back', async () => {
+    await using agent = await startAgentOf(cluster);
+    await agent.untilReady();
+    const [pod] = await podsNamed('refused', 1);
+    await agent.add(pod as Pod);
+    await cluster.deletePod(pod as Pod);
+    await vi.waitUntil(async () => (await agent.tryAdd(pod as Pod)).status !== 200, 20_000);
+    await cluster.remove(BINDING);
+    try {
+      await vi.waitUntil(async () => !(await mayDelete()), 20_000);
+      await agent.del(pod as Pod);
+      expect(await journalOf(agent, 'release')).toHaveLength(1);
+      expect(agent.log.filter((line) => line.includes('release not done, written to the journal'))).toHaveLength(1);
+      expect(await cluster.records()).toHaveLength(1);
+    } finally {
+      await applyManifests(cluster.ledger.server, 'rbac.yaml');
+    }
+    await vi.waitUntil(async () => (await cluster.records()).length === 0, 60_000);
+    await vi.waitUntil(async () => (await journalOf(agent)).length === 0);
   });
 });
