@@ -40,6 +40,7 @@ test('the facts of a pod, addresses in their one form, its controller and not it
     deletesAtMs: null,
     graceSeconds: 5,
     controller: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'u3' },
+    isMigrationTarget: false,
     podIPs: ['10.0.0.5', 'fd00::5'],
     haveAllEnded: false,
     isAnyRunning: false,
@@ -51,6 +52,12 @@ test('a mirror pod is known by the uid of the static pod behind it', () => {
   const metadata = { ...POD.metadata, annotations: { 'kubernetes.io/config.mirror': 'static-uid' } };
   expect(factsOf({ ...POD, metadata }).uid).toBe('static-uid');
   expect(factsOf(trimPod({ ...POD, metadata })).uid).toBe('static-uid');
+});
+
+test('the target of a migration is known by its annotation', () => {
+  const metadata = { ...POD.metadata, annotations: { 'kubevirt.io/migrationJobName': 'job-1' } };
+  expect(factsOf({ ...POD, metadata }).isMigrationTarget).toBe(true);
+  expect(factsOf(trimPod({ ...POD, metadata })).isMigrationTarget).toBe(true);
 });
 
 describe('whether its containers have ended', () => {

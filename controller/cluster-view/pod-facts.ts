@@ -27,6 +27,8 @@ export interface PodFacts {
   readonly deletesAtMs: number | null;
   readonly graceSeconds: number;
   readonly controller: ControllerReference | null;
+  /** A virtual machine is moving here from another pod, or came that way. */
+  readonly isMigrationTarget: boolean;
   readonly podIPs: readonly string[];
   /** Every container has a status, and each of them says that it ended. */
   readonly haveAllEnded: boolean;
@@ -36,6 +38,8 @@ export interface PodFacts {
 }
 
 const MIRROR = 'kubernetes.io/config.mirror';
+const MIGRATION_JOB = 'kubevirt.io/migrationJobName';
+const ANNOTATIONS: readonly string[] = [MIRROR, MIGRATION_JOB];
 const GRACE_SECONDS = 30;
 const MOST_ADDRESSES = 8;
 const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'];
@@ -43,7 +47,7 @@ const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralCo
 /** Of a large list: only what `toPodFacts` reads. */
 export function trimPod({ metadata, spec, status }: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, deletionTimestamp, annotations, ownerReferences } = metadata;
-  const mirror = annotations?.[MIRROR];
+  const kept = Object.entries(annotations ?? {}).filter(([key]) => ANNOTATIONS.includes(key));
   const { nodeName, hostNetwork, terminationGracePeriodSeconds } = asMap(spec);
   const { phase, podIPs, ...rest } = asMap(status);
   return {
@@ -53,7 +57,7 @@ export function trimPod({ metadata, spec, status }: KubeObject): KubeObject {
       resourceVersion,
       ...(namespace === undefined ? {} : { namespace }),
       ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-      ...(mirror === undefined ? {} : { annotations: { [MIRROR]: mirror } }),
+      ...(kept.length === 0 ? {} : { annotations: Object.fromEntries(kept) }),
       ownerReferences: asList(ownerReferences).filter((owner) => asMap(owner)['controller'] === true),
     },
     spec: { nodeName, hostNetwork, terminationGracePeriodSeconds, containers: { length: countContainers(spec) } },
@@ -84,6 +88,7 @@ export function toPodFacts({ metadata, spec, status }: KubeObject, shared: Share
     deletesAtMs: toMs(metadata.deletionTimestamp),
     graceSeconds: typeof grace === 'number' && grace >= 0 ? grace : GRACE_SECONDS,
     controller: readController(metadata.ownerReferences, shared),
+    isMigrationTarget: metadata.annotations?.[MIGRATION_JOB] !== undefined,
     podIPs: readAddresses(given['podIPs']),
     haveAllEnded: reported > 0 && reported >= countContainers(spec) && ended.length === statuses.length,
     isAnyRunning: statuses.some((state) => isMap(state['running'])),

@@ -1,4 +1,5 @@
 import { describe, test } from 'vitest';
+import { toRetained } from '#pkg/crd/released-spec.ts';
 import { buildPod, buildPodRecord, NODE_NOT_READY, NOW_MS } from '#test/support/build-evidence.ts';
 import { checkVerdict, free, type JudgeCase, retain, secondsAgo, suspect } from '#test/support/judge-case.ts';
 import { keep } from './verdict.ts';
@@ -10,6 +11,9 @@ describe('a virtual machine', () => {
   const controller = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: 'vmi-1' };
   const source = buildPod({ name: 'virt-launcher-vm-a', uid: 'source', controller, podIPs: [] });
   const target = buildPod({ name: 'virt-launcher-vm-b', uid: 'target', node: 'worker-2', controller, podIPs: [] });
+  const migrated = { ...target, isMigrationTarget: true };
+  const next = { ...migrated, name: 'virt-launcher-vm-c', uid: 'next', node: 'worker-3' };
+  const proven = { ...record, spec: toRetained(record.spec) };
   const ended = { ...source, phase: 'Succeeded', isAnyRunning: false };
   test.each<JudgeCase>([
     { name: 'running: kept', record, evidence: { launchers: [source] }, verdict: keep('pod-alive') },
@@ -26,6 +30,48 @@ describe('a virtual machine', () => {
       record,
       evidence: { owner: 'valid', launchers: [target] },
       verdict: { do: 'allocate-again', cause: 'migrated', pod: target },
+    },
+    {
+      name: 'migrated, and the DEL of the source retained its address: the target has it now',
+      record: proven,
+      evidence: { owner: 'valid', launchers: [ended, migrated], idleSinceMs: secondsAgo(1) },
+      verdict: { do: 'allocate-again', cause: 'migrated', pod: migrated },
+    },
+    {
+      name: 'migrated and retained for long: the target has it still',
+      record: proven,
+      evidence: { owner: 'valid', launchers: [migrated], idleSinceMs: secondsAgo(900) },
+      verdict: { do: 'allocate-again', cause: 'migrated', pod: migrated },
+    },
+    {
+      name: 'migrated, retained without proof: the target has it',
+      record: retained,
+      evidence: { owner: 'valid', launchers: [migrated], idleSinceMs: secondsAgo(900) },
+      verdict: { do: 'allocate-again', cause: 'migrated', pod: migrated },
+    },
+    {
+      name: 'migrated and migrating again, its address retained: kept until one launcher is left',
+      record: proven,
+      evidence: { owner: 'valid', launchers: [migrated, next], idleSinceMs: secondsAgo(900) },
+      verdict: keep('retained'),
+    },
+    {
+      name: 'restarted, its new launcher runs without its retained address for 4 min: kept for it',
+      record: proven,
+      evidence: { owner: 'valid', launchers: [target], idleSinceMs: secondsAgo(240) },
+      verdict: keep('retained', 60_000),
+    },
+    {
+      name: 'restarted, its new launcher runs without its retained address for 5 min: free',
+      record: proven,
+      evidence: { owner: 'valid', launchers: [target], idleSinceMs: secondsAgo(300) },
+      verdict: free('not-taken'),
+    },
+    {
+      name: 'migrated, with an address suspected before: no target is answered with one, free',
+      record: suspected,
+      evidence: { owner: 'valid', launchers: [migrated], idleSinceMs: secondsAgo(300) },
+      verdict: free('not-taken'),
     },
     { name: 'restarting: retained', record, evidence: { owner: 'valid' }, verdict: retain(false) },
     {

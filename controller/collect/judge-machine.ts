@@ -23,12 +23,15 @@ export function judgeMachine(record: IpRecord, evidence: Evidence, settings: Col
   }
   const running = evidence.launchers.filter((pod) => isAlive(pod) && pod.phase === 'Running');
   const [target] = running;
-  if (state === 'Allocated' && target !== undefined && running.length === 1) {
-    return { do: 'allocate-again', cause: 'migrated', pod: target };
+  // A migration target's ADD writes nothing, so the DEL of its source retains an address that the machine goes on using.
+  // Suspect is not like that: such a record is never what a target was answered with.
+  const wasAnswered = state === 'Retained' && running.some(({ isMigrationTarget }) => isMigrationTarget);
+  if (target !== undefined && (state === 'Allocated' || wasAnswered)) {
+    return running.length === 1 ? { do: 'allocate-again', cause: 'migrated', pod: target } : keep('retained');
   }
   // Suspect since nobody wanted it, and wanted again: its next launcher may have found no way to take it over.
   if (state === 'Retained' || state === 'Suspect') return judgeNotTaken(record, evidence, settings);
-  if (state === 'Allocated' && running.length === 0) {
+  if (state === 'Allocated') {
     return { do: 'retain', cause: 'pod-gone', isProven: weighNode(evidence, settings).node === 'lost' };
   }
   return keep('retained');

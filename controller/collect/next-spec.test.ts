@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toCooling } from '#pkg/crd/released-spec.ts';
+import { toCooling, toRetained } from '#pkg/crd/released-spec.ts';
 import { amendProblem } from '#pkg/ledger/transitions.ts';
 import { buildPod, buildPodRecord, STATEFUL_SET } from '#test/support/build-evidence.ts';
 import { buildPool } from '#test/support/build-pool.ts';
@@ -66,6 +66,18 @@ test('the launcher of a machine holds in the machine’s name', () => {
   const controller = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: 'u' };
   const { holder } = toAllocated(spec, buildPod({ name: 'virt-launcher-vm', uid: 'l', controller }));
   expect(holder).toMatchObject({ kind: 'VirtualMachineInstance', name: 'vm', uid: 'l' });
+});
+
+test('the target of a migration gets what was retained without a trace of the source', () => {
+  const controller = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: 'u' };
+  const machine = { kind: 'VirtualMachineInstance', name: 'vm', uid: 'source', interface: 'net1' } as const;
+  const held = buildPodRecord(machine).spec;
+  const { containerID: _containerID, netns: _netns, ...holder } = held.holder;
+  const target = buildPod({ name: 'virt-launcher-vm-b', uid: 'target', node: 'worker-2', controller });
+  expect(toAllocated(toRetained(held), target)).toEqual({
+    ...held,
+    holder: { ...holder, uid: 'target', node: 'worker-2', attach: 2 },
+  });
 });
 
 const missing = { pod: buildPod(), address: '10.0.0.5' };

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { toRetained } from '#pkg/crd/released-spec.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import {
   type ControllerStage,
@@ -238,6 +239,28 @@ describe('the kind of a holder', () => {
     const { spec } = (await stage.ledger.get('10.0.0.5')) ?? {};
     expect(spec).toMatchObject({ state: 'Allocated', holder: { name: 'vm', node: 'worker-2' } });
     expect(spec?.holder).not.toHaveProperty('containerID');
+    await uninstall();
+  });
+
+  test('a machine that migrated, its second address retained by the DEL of the source: it has it at its new place', async () => {
+    await install();
+    const { metadata } = await stage.admin<{ metadata: { uid: string } }>('POST', INSTANCES, machine);
+    const owner = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: metadata.uid };
+    const source = await stage.pod('virt-launcher-vm-a', { owner });
+    const { uid, node } = source;
+    const second = { kind: 'VirtualMachineInstance', name: 'vm', uid, node, interface: 'net1' } as const;
+    const seen = await stage.record('10.0.0.6', second);
+    const annotations = { 'kubevirt.io/migrationJobName': 'job-1' };
+    const target = await stage.pod('virt-launcher-vm-b', { owner, node: 'worker-2', annotations });
+    const retained = await stage.ledger.amend(seen, toRetained(seen.spec));
+    expect(retained.done).toBe(true);
+    await stage.forceDelete(source);
+    await using running = runController(stage);
+    await vi.waitUntil(async () => (await stage.ledger.get('10.0.0.6'))?.spec.holder.uid === target.uid, PATIENCE);
+    await wait(QUICK.notTakenMs + 2 * QUICK.sweepEveryMs);
+    const { spec } = (await stage.ledger.get('10.0.0.6')) ?? {};
+    expect(spec).toMatchObject({ state: 'Allocated', holder: { name: 'vm', node: 'worker-2', interface: 'net1' } });
+    expect([...running.collected]).toEqual([['migrated', 1]]);
     await uninstall();
   });
 });

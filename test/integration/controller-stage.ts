@@ -35,6 +35,7 @@ interface PodWish {
   readonly address?: string;
   readonly phase?: string;
   readonly graceSeconds?: number;
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly owner?: { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string };
 }
 
@@ -107,14 +108,22 @@ export async function startControllerStage(): Promise<ControllerStage> {
     },
     pod: async (
       name,
-      { namespace = 'prod', node = 'worker-1', address, phase = 'Running', graceSeconds = 30, owner } = {},
+      {
+        namespace = 'prod',
+        node = 'worker-1',
+        address,
+        phase = 'Running',
+        graceSeconds = 30,
+        annotations = {},
+        owner,
+      } = {},
     ) => {
       const ownerReferences = owner === undefined ? [] : [{ ...owner, controller: true }];
       const pods = `/api/v1/namespaces/${namespace}/pods`;
       const containers = [{ name: 'main', image: 'main' }];
       const spec = { nodeName: node, terminationGracePeriodSeconds: graceSeconds, containers };
       const made = await admin<{ metadata: { uid: string } }>('POST', pods, {
-        metadata: { name, ownerReferences },
+        metadata: { name, annotations, ownerReferences },
         spec,
       });
       const podIPs = address === undefined ? {} : { podIP: address, podIPs: [{ ip: address }] };

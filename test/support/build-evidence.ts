@@ -22,6 +22,7 @@ export function buildPod(change: Partial<PodFacts> = {}): PodFacts {
     deletesAtMs: null,
     graceSeconds: 30,
     controller: null,
+    isMigrationTarget: false,
     podIPs: ['10.0.0.5'],
     haveAllEnded: false,
     isAnyRunning: true,
