@@ -13,6 +13,7 @@ export interface ControllerDeps {
   readonly log: Logger;
   readonly timing: Timing;
   readonly now: () => Date;
+  readonly leaseFreshMs: number;
 }
 
 export interface ControllerConfig {
@@ -65,9 +66,9 @@ export class Controller implements AsyncDisposable {
   }
 
   async #lead(signal: AbortSignal): Promise<void> {
-    const { client, log, timing, duties } = this.#deps;
+    const { client, log, timing, duties, leaseFreshMs } = this.#deps;
     log.info({ duties: duties.map(({ name }) => name) }, 'leads');
-    await using view = new ClusterView({ client, log, nowMs: () => timing.nowMs() });
+    await using view = new ClusterView({ client, log, nowMs: () => timing.nowMs(), leaseFreshMs });
     this.#view = view;
     try {
       if (!(await isDoneBefore(view.synced, signal))) return;

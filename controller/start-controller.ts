@@ -56,7 +56,10 @@ export async function startController(setting: ControllerSetting, log: Logger): 
   const collect = collectorDuty({ client, settings, metrics, events, log, timing: SYSTEM_TIMING, now });
   const upkeep = upkeepDuty({ client, ledger, config, events, log, now, onGauges });
   const duties = [gate.behind(collect), gate.behind(upkeep)];
-  const controller = starting.use(new Controller(env, { client, duties, log, timing: SYSTEM_TIMING, now }));
+  const { leaseFreshMs } = settings;
+  const controller = starting.use(
+    new Controller(env, { client, duties, log, timing: SYSTEM_TIMING, now, leaseFreshMs }),
+  );
   const checks = { startup: () => null, readiness: () => controller.readiness(), liveness: () => null };
   starting.use(await startHealthServer(checks, { ...at, port: env.healthPort, portSetting: 'SPIDERPOOL_HEALTH_PORT' }));
   log.info(

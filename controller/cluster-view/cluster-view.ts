@@ -20,6 +20,8 @@ export interface ClusterViewDeps {
   readonly log: Logger;
   /** The monotonic clock of this process. */
   readonly nowMs: () => number;
+  /** How old the last renewal of a node's lease may be while the node counts as well. */
+  readonly leaseFreshMs: number;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface ClusterViewDeps {
 export class ClusterView implements AsyncDisposable {
   readonly records = new RecordTable();
   readonly pods = new PodTable();
-  readonly nodes = new NodeTable();
+  readonly nodes: NodeTable;
   readonly pools = new Map<string, PoolFacts>();
   /** Once everything has been listed; rejects if the view was closed before. */
   readonly synced: Promise<void>;
@@ -42,6 +44,7 @@ export class ClusterView implements AsyncDisposable {
   constructor(deps: ClusterViewDeps) {
     this.#deps = deps;
     this.#subscribers = new Subscribers(deps.log);
+    this.nodes = new NodeTable(deps.leaseFreshMs);
     this.nodes.startLooking(deps.nowMs());
     this.#reflectors = [
       this.#reflect({ resource: IP_RECORDS, trim: withoutManagedFields, onEvent: (event) => this.#onRecord(event) }),
@@ -132,7 +135,7 @@ export class ClusterView implements AsyncDisposable {
     }
     const { name } = event.object.metadata;
     const now = toNodeFacts(event.object);
-    const before = this.nodes.put(name, now);
+    const before = this.nodes.put(name, now, this.#deps.nowMs());
     // A node tells of itself every few seconds; almost nothing of it concerns anybody here.
     const isNews = before?.isReady !== now.isReady || before.isOutOfService !== now.isOutOfService;
     if (isNews) this.#subscribers.tell({ of: 'node', name });

@@ -3,30 +3,46 @@ import { NodeTable } from './node-table.ts';
 
 const READY = { isReady: true, isOutOfService: false };
 
-test('the first sight of a lease is no renewal, a changed one is', () => {
-  const nodes = new NodeTable();
-  nodes.put('a', READY);
-  nodes.seeLease('a', 't1', 10);
-  expect(nodes.sighting('a')).toMatchObject({ renewTime: 't1', renewedAtMs: null });
-  nodes.seeLease('a', 't1', 20);
-  expect(nodes.sighting('a').renewedAtMs).toBeNull();
-  nodes.seeLease('a', 't2', 30);
-  expect(nodes.sighting('a')).toMatchObject({ renewTime: 't2', renewedAtMs: 30 });
+const newTable = () => new NodeTable(25_000);
+
+test('a node is Ready since it was first seen so, without a break', () => {
+  const nodes = newTable();
+  expect(nodes.sighting('a').readySinceMs).toBeNull();
+  nodes.put('a', READY, 10);
+  nodes.put('a', READY, 20);
+  expect(nodes.sighting('a').readySinceMs).toBe(10);
+  nodes.put('a', { ...READY, isReady: false }, 30);
+  expect(nodes.sighting('a').readySinceMs).toBeNull();
+  nodes.put('a', READY, 40);
+  expect(nodes.sighting('a').readySinceMs).toBe(40);
+  nodes.remove('a', 50);
+  expect(nodes.sighting('a').readySinceMs).toBeNull();
+  nodes.put('a', READY, 60);
+  expect(nodes.sighting('a').readySinceMs).toBe(60);
+});
+
+test('a lease is kept from renewal to renewal, and begins anew once it was removed', () => {
+  const nodes = newTable();
+  nodes.seeLease('a', '2026-11-16T10:00:00.000000Z', 10);
+  nodes.seeLease('a', '2026-11-16T10:00:10.000000Z', 10_010);
+  expect(nodes.sighting('a').lease).toMatchObject({ renewedAtMs: 10_010, steadySinceMs: 10 });
+  nodes.removeLease('a');
+  expect(nodes.sighting('a').lease).toBeNull();
 });
 
 test('a node is gone since it was removed, or since the look began', () => {
-  const nodes = new NodeTable();
+  const nodes = newTable();
   nodes.startLooking(5);
-  nodes.put('a', READY);
+  nodes.put('a', READY, 7);
   expect(nodes.sighting('a').goneSinceMs).toBeNull();
   nodes.remove('a', 50);
   expect(nodes.sighting('a')).toMatchObject({ node: null, goneSinceMs: 50 });
   expect(nodes.sighting('never-seen').goneSinceMs).toBe(5);
-  nodes.put('a', READY);
+  nodes.put('a', READY, 7);
   nodes.remove('a', 90);
   expect(nodes.sighting('a').goneSinceMs).toBe(90);
 });
 
 test('a record that names no node is on none that is well, and on none that is lost', () => {
-  expect(new NodeTable().sighting('').node).toEqual({ isReady: false, isOutOfService: false });
+  expect(newTable().sighting('').node).toEqual({ isReady: false, isOutOfService: false });
 });

@@ -1,4 +1,5 @@
 import type { NodeFacts } from './node-facts.ts';
+import { type NodeLease, seeRenewal } from './node-lease.ts';
 
 /** What is known of a node, on the monotonic clock of this leader: no other machine's clock is believed. */
 export interface NodeSighting {
@@ -6,10 +7,9 @@ export interface NodeSighting {
   readonly node: NodeFacts | null;
   /** Since when this leader knows that the Node object is not there. */
   readonly goneSinceMs: number | null;
-  /** The last renewal of its lease that was seen, as the node wrote it. */
-  readonly renewTime: string | null;
-  /** When this leader saw the lease change; null if it never did. */
-  readonly renewedAtMs: number | null;
+  /** Since when it has been seen to be Ready; null while it is not. */
+  readonly readySinceMs: number | null;
+  readonly lease: NodeLease | null;
   /** Since when it has been looking. */
   readonly lookedSinceMs: number;
 }
@@ -21,21 +21,23 @@ const MOST_GONE = 10_000;
 const NOWHERE: NodeSighting = {
   node: { isReady: false, isOutOfService: false },
   goneSinceMs: null,
-  renewTime: null,
-  renewedAtMs: null,
+  readySinceMs: null,
+  lease: null,
   lookedSinceMs: 0,
 };
 
-interface Lease {
-  readonly renewTime: string;
-  readonly renewedAtMs: number | null;
-}
-
 export class NodeTable {
   readonly #nodes = new Map<string, NodeFacts>();
-  readonly #leases = new Map<string, Lease>();
+  readonly #readySinceMs = new Map<string, number>();
+  readonly #leases = new Map<string, NodeLease>();
   readonly #goneSinceMs = new Map<string, number>();
+  readonly #longestGapMs: number;
   #lookedSinceMs = 0;
+
+  /** `longestGapMs`: a lease that is renewed later than this was not renewed in between. */
+  constructor(longestGapMs: number) {
+    this.#longestGapMs = longestGapMs;
+  }
 
   get size(): number {
     return this.#nodes.size;
@@ -49,36 +51,36 @@ export class NodeTable {
   sighting(name: string): NodeSighting {
     if (name === '') return NOWHERE;
     const node = this.#nodes.get(name) ?? null;
-    const lease = this.#leases.get(name);
     return {
       node,
       goneSinceMs: node === null ? (this.#goneSinceMs.get(name) ?? this.#lookedSinceMs) : null,
-      renewTime: lease?.renewTime ?? null,
-      renewedAtMs: lease?.renewedAtMs ?? null,
+      readySinceMs: this.#readySinceMs.get(name) ?? null,
+      lease: this.#leases.get(name) ?? null,
       lookedSinceMs: this.#lookedSinceMs,
     };
   }
 
   /** What was known before. */
-  put(name: string, node: NodeFacts): NodeFacts | null {
+  put(name: string, node: NodeFacts, nowMs: number): NodeFacts | null {
     const before = this.#nodes.get(name) ?? null;
     this.#nodes.set(name, node);
+    if (!node.isReady) this.#readySinceMs.delete(name);
+    else if (before?.isReady !== true) this.#readySinceMs.set(name, nowMs);
     this.#goneSinceMs.delete(name);
     return before;
   }
 
   remove(name: string, nowMs: number): void {
     this.#nodes.delete(name);
+    this.#readySinceMs.delete(name);
     this.#goneSinceMs.set(name, nowMs);
     const [oldest] = this.#goneSinceMs.keys();
     if (this.#goneSinceMs.size > MOST_GONE && oldest !== undefined) this.#goneSinceMs.delete(oldest);
   }
 
-  /** The first sight of a lease is no renewal: it may be a year old. */
   seeLease(name: string, renewTime: string, nowMs: number): void {
-    const before = this.#leases.get(name);
-    if (before?.renewTime === renewTime) return;
-    this.#leases.set(name, { renewTime, renewedAtMs: before === undefined ? null : nowMs });
+    const before = this.#leases.get(name) ?? null;
+    this.#leases.set(name, seeRenewal(before, renewTime, nowMs, this.#longestGapMs));
   }
 
   removeLease(name: string): void {

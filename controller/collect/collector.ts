@@ -69,7 +69,7 @@ export class Collection implements AsyncDisposable {
     this.#deps = deps;
     this.#term = term;
     const nowMs = () => timing.nowMs();
-    this.#reads = new LiveReads(client, nowMs, term.signal);
+    this.#reads = new LiveReads(client, settings.leaseFreshMs, nowMs, term.signal);
     this.#writer = openRecordWriter(client, term.signal);
     this.#source = new EvidenceSource(term.view, this.#notes, { nowMs, now });
     this.#tellings = new Tellings(events, log);

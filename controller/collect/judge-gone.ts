@@ -2,7 +2,7 @@ import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import type { CollectSettings } from './collect-settings.ts';
 import type { Evidence } from './evidence.ts';
 import { keep, type Verdict } from './verdict.ts';
-import { weighNode } from './weigh-node.ts';
+import { weighAbsence } from './weigh-node.ts';
 
 /** The pod object is gone and nobody waits for its return. That alone is weak: it may have been deleted by force. */
 export function judgeGone(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
@@ -10,7 +10,7 @@ export function judgeGone(record: IpRecord, evidence: Evidence, settings: Collec
   const { nowMs, goneSinceMs, firstSeenMs } = evidence;
   const leftMs = Math.max(goneSinceMs ?? nowMs, firstSeenMs) + settings.settleMs + settings.additionalDelayMs - nowMs;
   if (leftMs > 0) return keep('settling', leftMs);
-  const weight = weighNode(evidence, settings);
+  const weight = weighAbsence(evidence, settings);
   switch (weight.node) {
     case 'wait':
       return keep(weight.why, weight.againInMs);
@@ -39,7 +39,7 @@ export function judgeNotTaken(record: IpRecord, evidence: Evidence, settings: Co
   const leftMs = Math.max(idleSinceMs, firstSeenMs) + settings.notTakenMs - nowMs;
   if (leftMs > 0) return keep('retained', leftMs);
   if (isProvenGone(record)) return { do: 'free', cause: 'not-taken' };
-  const weight = weighNode(evidence, settings);
+  const weight = weighAbsence(evidence, settings);
   if (weight.node === 'wait') return keep(weight.why, weight.againInMs);
   return weight.node === 'away' ? keep('node-away') : { do: 'free', cause: 'not-taken' };
 }

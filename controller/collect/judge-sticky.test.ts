@@ -6,6 +6,7 @@ import {
   NODE_OUT_OF_SERVICE,
   NOW_MS,
   nodeGoneFor,
+  nodeReadyFor,
   STATEFUL_SET,
   WALL_MS,
 } from '#test/support/build-evidence.ts';
@@ -128,6 +129,18 @@ describe('a pod of a StatefulSet', () => {
       record: retained,
       evidence: { owner: 'valid', pod: reborn, idleSinceMs: secondsAgo(300), node: NODE_NOT_READY },
       verdict: keep('node-away'),
+    },
+    {
+      name: 'running again for 5 min without it, the old node back for 20 s: kept',
+      record: retained,
+      evidence: { owner: 'valid', pod: reborn, idleSinceMs: secondsAgo(300), node: nodeReadyFor(20) },
+      verdict: keep('node-back-lately', 40_000),
+    },
+    {
+      name: 'running again for 5 min without it, its sandbox torn down, the old node back: free',
+      record: proven,
+      evidence: { owner: 'valid', pod: reborn, idleSinceMs: secondsAgo(300), node: nodeReadyFor(20) },
+      verdict: free('not-taken'),
     },
     {
       name: 'Suspect from when its set was away, and runs again without it for 5 min: free',

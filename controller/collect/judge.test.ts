@@ -9,6 +9,8 @@ import {
   NODE_UNSEEN,
   NOW_MS,
   nodeGoneFor,
+  nodeReadyFor,
+  nodeSteadyFor,
   WALL_MS,
 } from '#test/support/build-evidence.ts';
 import { buildRecord } from '#test/support/build-record.ts';
@@ -72,10 +74,40 @@ describe('a pod that was deleted, stateless', () => {
       verdict: keep('node-away'),
     },
     {
-      name: 'and already suspect, node well again: free',
+      name: 'and already suspect, node Ready again just now: its kubelet has a minute to stop the pod',
       record: buildPodRecord({}, { state: 'Suspect' }),
-      evidence: {},
+      evidence: { node: nodeReadyFor(0) },
+      verdict: keep('node-back-lately', 60_000),
+    },
+    {
+      name: 'and already suspect, node Ready, its lease renewed again for 59 s: not yet',
+      record: buildPodRecord({}, { state: 'Suspect' }),
+      evidence: { node: nodeSteadyFor(59) },
+      verdict: keep('node-back-lately', 1_000),
+    },
+    {
+      name: 'and already suspect, node well again for a minute: free',
+      record: buildPodRecord({}, { state: 'Suspect' }),
+      evidence: { node: { ...nodeReadyFor(61), lease: nodeSteadyFor(60).lease } },
       verdict: free('pod-gone'),
+    },
+    {
+      name: 'and already suspect, node well again for a minute, with an additional delay: that much later',
+      record: buildPodRecord({}, { state: 'Suspect' }),
+      evidence: { node: nodeReadyFor(60) },
+      settings: { additionalDelayMs: 5_000 },
+      verdict: keep('node-back-lately', 5_000),
+    },
+    {
+      name: 'and its node has been back for 20 s: neither free nor suspect yet',
+      evidence: { node: nodeSteadyFor(20) },
+      verdict: keep('node-back-lately', 40_000),
+    },
+    {
+      name: 'and already suspect, node back and out of service: free',
+      record: buildPodRecord({}, { state: 'Suspect' }),
+      evidence: { node: { ...NODE_OUT_OF_SERVICE, readySinceMs: NOW_MS } },
+      verdict: free('node-gone'),
     },
     {
       name: 'of a set of another maker than Kubernetes: as any other',

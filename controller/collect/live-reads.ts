@@ -9,6 +9,7 @@ import type { NodeSighting } from '../cluster-view/node-table.ts';
 import { PODS, type PodFacts, toPodFacts } from '../cluster-view/pod-facts.ts';
 import { machineOf } from '../cluster-view/pod-table.ts';
 import { SharedValues } from '../cluster-view/shared-values.ts';
+import { sightAgain } from '../cluster-view/sight-again.ts';
 import type { OwnerEvidence } from './evidence.ts';
 import { FreshReads } from './fresh-reads.ts';
 import { machineValidity, type ReadLive, statefulSetValidity } from './owner-validity.ts';
@@ -27,6 +28,7 @@ const LIST_AFTER = 50;
 /** What the API server says now, never a cache. `seenMs` is when the record in question was seen: reads come after it. */
 export class LiveReads {
   readonly #client: KubeClient;
+  readonly #leaseFreshMs: number;
   readonly #nowMs: () => number;
   readonly #signal: AbortSignal;
   readonly #fresh: FreshReads;
@@ -34,8 +36,9 @@ export class LiveReads {
   #listing: Listing | null = null;
   #readsSinceListing = 0;
 
-  constructor(client: KubeClient, nowMs: () => number, signal: AbortSignal) {
+  constructor(client: KubeClient, leaseFreshMs: number, nowMs: () => number, signal: AbortSignal) {
     this.#client = client;
+    this.#leaseFreshMs = leaseFreshMs;
     this.#nowMs = nowMs;
     this.#signal = signal;
     this.#fresh = new FreshReads(nowMs, SHARED_FOR_MS);
@@ -66,7 +69,7 @@ export class LiveReads {
     });
   }
 
-  /** `known`: what the watches have; a lease that differs from it was renewed since. */
+  /** `known`: what the watches have. */
   node(name: string, known: NodeSighting, seenMs: number): Promise<NodeSighting> {
     if (name === '') return Promise.resolve(known);
     return this.#fresh.read(`node/${name}`, seenMs, async () => {
@@ -76,16 +79,9 @@ export class LiveReads {
       ]);
       if (!node.ok && node.because !== 'NotFound') throw unread(`node ${name}`, node);
       if (!lease.ok && lease.because !== 'NotFound') throw unread(`the lease of node ${name}`, lease);
-      const nowMs = this.#nowMs();
-      const renewTime = lease.ok ? (readLeaseSpec(lease.object).renewTime ?? null) : null;
-      const isRenewed = renewTime !== null && known.renewTime !== null && renewTime !== known.renewTime;
-      return {
-        node: node.ok ? toNodeFacts(node.object) : null,
-        goneSinceMs: node.ok ? null : (known.goneSinceMs ?? nowMs),
-        renewTime,
-        renewedAtMs: isRenewed ? nowMs : known.renewedAtMs,
-        lookedSinceMs: known.lookedSinceMs,
-      };
+      const { renewTime = null } = lease.ok ? readLeaseSpec(lease.object) : {};
+      const reading = { node: node.ok ? toNodeFacts(node.object) : null, renewTime };
+      return sightAgain(known, reading, this.#nowMs(), this.#leaseFreshMs);
     });
   }
 

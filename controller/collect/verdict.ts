@@ -9,6 +9,7 @@ export const KEEP_REASONS = {
   'node-unsure': { report: false },
   'node-away': { report: false },
   'node-gone-lately': { report: false },
+  'node-back-lately': { report: false },
   'switched-off': { report: false },
   'sticky-pod-there': { report: false },
   retained: { report: false },

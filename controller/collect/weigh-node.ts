@@ -7,13 +7,18 @@ import type { Evidence } from './evidence.ts';
  */
 export type NodeWeight =
   | { readonly node: 'here' | 'lost' | 'away' }
-  | { readonly node: 'wait'; readonly why: 'node-unsure' | 'node-gone-lately'; readonly againInMs: number };
+  | {
+      readonly node: 'wait';
+      readonly why: 'node-unsure' | 'node-gone-lately' | 'node-back-lately';
+      readonly againInMs: number;
+    };
 
 /** Nodes are given this much longer than a lease stays fresh to be seen renewing it by a new leader. */
 const LOOK_MS = 20_000;
 
 export function weighNode({ node: seen, nowMs }: Evidence, settings: CollectSettings): NodeWeight {
-  const { node, goneSinceMs, renewedAtMs, lookedSinceMs } = seen;
+  const { node, goneSinceMs, lease, lookedSinceMs } = seen;
+  const renewedAtMs = lease?.renewedAtMs ?? null;
   if (node === null) {
     const leftMs = (goneSinceMs ?? nowMs) + settings.nodeGoneMs - nowMs;
     return leftMs <= 0 ? { node: 'lost' } : { node: 'wait', why: 'node-gone-lately', againInMs: leftMs };
@@ -23,4 +28,17 @@ export function weighNode({ node: seen, nowMs }: Evidence, settings: CollectSett
   if (renewedAtMs !== null) return { node: nowMs - renewedAtMs <= settings.leaseFreshMs ? 'here' : 'away' };
   const leftMs = lookedSinceMs + settings.leaseFreshMs + LOOK_MS - nowMs;
   return leftMs <= 0 ? { node: 'away' } : { node: 'wait', why: 'node-unsure', againInMs: Math.min(leftMs, 5_000) };
+}
+
+/**
+ * The same for a pod whose object is gone. A kubelet that was cut off hears of that when it is back, and stops the pod
+ * then, with its grace: only what it has had time for is done.
+ */
+export function weighAbsence(evidence: Evidence, settings: CollectSettings): NodeWeight {
+  const weight = weighNode(evidence, settings);
+  if (weight.node !== 'here') return weight;
+  const { nowMs, node } = evidence;
+  const wellSinceMs = Math.max(node.readySinceMs ?? nowMs, node.lease?.steadySinceMs ?? nowMs);
+  const leftMs = wellSinceMs + settings.settleMs + settings.additionalDelayMs - nowMs;
+  return leftMs <= 0 ? weight : { node: 'wait', why: 'node-back-lately', againInMs: leftMs };
 }

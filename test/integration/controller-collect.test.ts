@@ -117,18 +117,21 @@ describe('a pod whose DEL never came', () => {
 });
 
 describe('a node', () => {
-  test('not Ready, its pod deleted by force: Suspect and kept; Ready again: free', async () => {
+  test('not Ready, its pod deleted by force: Suspect and kept; Ready again: free, not before its kubelet had time', async () => {
+    const settleMs = 6_000; // longer than a sweep and a renewal of the lease take
     const pod = await stage.pod('far', { node: 'worker-2', address: '10.0.0.7' });
     await stage.record('10.0.0.7', held(pod));
-    await using running = runController(stage);
+    await using running = runController(stage, { settings: { settleMs } });
     await stage.setNode('worker-2', false);
     await stage.forceDelete(pod);
     await vi.waitUntil(async () => (await stage.ledger.get('10.0.0.7'))?.spec.state === 'Suspect', PATIENCE);
-    await meanwhile();
+    await wait(settleMs + 1_000);
     expect(await stage.ledger.get('10.0.0.7')).toMatchObject({ spec: { state: 'Suspect', holder: { uid: pod.uid } } });
     expect(running.told).toMatchObject([{ reason: 'AddressSuspect', regarding: { name: '10.0.0.7' } }]);
+    const backAt = performance.now();
     await stage.setNode('worker-2', true);
     await untilNames(stage, []);
+    expect(performance.now() - backAt).toBeGreaterThan(settleMs);
   });
 
   test('not Ready, its pods there: all kept', async () => {

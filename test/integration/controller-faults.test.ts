@@ -127,7 +127,7 @@ describe('watches that lag behind', () => {
     const pod = await stage.pod('far', { node: 'worker-2', address: '10.0.0.2' });
     await stage.record('10.0.0.2', held(pod));
     await using leader = await leadAnyway(stage, { viewClient });
-    await vi.waitUntil(() => leader.view.nodes.sighting('worker-2').renewedAtMs !== null, PATIENCE);
+    await vi.waitUntil(() => leader.view.nodes.sighting('worker-2').lease?.renewedAtMs != null, PATIENCE);
     await stage.forceDelete(pod);
     await vi.waitUntil(() => leader.view.pods.get('prod', 'far') === null, PATIENCE);
     await leader.collection.sweep();

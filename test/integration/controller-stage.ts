@@ -182,9 +182,10 @@ export function runController(
   const { identity = 'one', client = stage.cluster.controller() } = wish;
   const { deps, collected, told } = collectDeps(client, wish.settings);
   const { log, timing, now } = deps;
+  const { leaseFreshMs } = deps.settings;
   const controller = new Controller(
     { podName: identity, podNamespace: 'ipledger', leaseName: 'test-controller', pace: QUICK_PACE },
-    { client, duties: [collectorDuty(deps)], log, timing, now },
+    { client, duties: [collectorDuty(deps)], log, timing, now, leaseFreshMs },
   );
   return { controller, collected, told, [Symbol.asyncDispose]: () => controller[Symbol.asyncDispose]() };
 }
@@ -198,7 +199,8 @@ export async function leadAnyway(
   const { deps, collected, told } = collectDeps(client, wish.settings);
   const term = new AbortController();
   const nowMs = () => SYSTEM_TIMING.nowMs();
-  const view = new ClusterView({ client: wish.viewClient ?? client, log: QUIET, nowMs });
+  const { leaseFreshMs } = deps.settings;
+  const view = new ClusterView({ client: wish.viewClient ?? client, log: QUIET, nowMs, leaseFreshMs });
   await view.synced;
   const collection = new Collection(deps, { signal: term.signal, view, mayWrite: wish.mayWrite ?? (() => true) });
   const stop = async () => {

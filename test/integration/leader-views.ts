@@ -25,7 +25,9 @@ export function watchAsLeader(client: KubeClient): LeaderViews {
   const stack = new AsyncDisposableStack();
   const onTrouble = (trouble: unknown) => silent.warn(trouble, 'trouble');
   const watch = (resource: Resource) => stack.use(watchObjects(client, { resource, onTrouble }));
-  const view = stack.use(new ClusterView({ client, log: silent, nowMs: () => performance.now() }));
+  const view = stack.use(
+    new ClusterView({ client, log: silent, nowMs: () => performance.now(), leaseFreshMs: 25_000 }),
+  );
   const pools = watch(POOLS);
   const reserved = watch(RESERVED_IPS);
   const views = { pools, reserved, subnets: watch(SUBNETS), endpoints: watch(ENDPOINTS) };

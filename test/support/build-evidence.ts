@@ -1,3 +1,4 @@
+import type { NodeLease } from '#controller/cluster-view/node-lease.ts';
 import type { NodeSighting } from '#controller/cluster-view/node-table.ts';
 import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
 import type { Evidence } from '#controller/collect/evidence.ts';
@@ -37,20 +38,44 @@ export function buildPodRecord(holder: Partial<Holder> = {}, spec: Partial<Omit<
   return buildRecord({ ...spec, holder: { ...pod, ...holder } });
 }
 
+const LEASE: NodeLease = {
+  renewTime: '2026-11-16T11:59:55.000000Z',
+  renewedAtMs: NOW_MS - 5_000,
+  steadySinceMs: 0,
+};
 export const NODE_HERE: NodeSighting = {
   node: { isReady: true, isOutOfService: false },
   goneSinceMs: null,
-  renewTime: '2026-11-16T11:59:55.000000Z',
-  renewedAtMs: NOW_MS - 5_000,
+  readySinceMs: 0,
+  lease: LEASE,
   lookedSinceMs: 0,
 };
-export const NODE_NOT_READY: NodeSighting = { ...NODE_HERE, node: { isReady: false, isOutOfService: false } };
-export const NODE_STALE: NodeSighting = { ...NODE_HERE, renewedAtMs: NOW_MS - 26_000 };
-export const NODE_UNSEEN: NodeSighting = { ...NODE_HERE, renewedAtMs: null, lookedSinceMs: NOW_MS - 10_000 };
+export const NODE_NOT_READY: NodeSighting = {
+  ...NODE_HERE,
+  node: { isReady: false, isOutOfService: false },
+  readySinceMs: null,
+};
+export const NODE_STALE: NodeSighting = { ...NODE_HERE, lease: { ...LEASE, renewedAtMs: NOW_MS - 26_000 } };
+/** Ready all the while, and its lease renewed again for so long. */
+export const nodeSteadyFor = (seconds: number): NodeSighting => ({
+  ...NODE_HERE,
+  lease: { ...LEASE, steadySinceMs: NOW_MS - seconds * 1_000 },
+});
+/** Its lease renewed all the while, and Ready again for so long. */
+export const nodeReadyFor = (seconds: number): NodeSighting => ({
+  ...NODE_HERE,
+  readySinceMs: NOW_MS - seconds * 1_000,
+});
+export const NODE_UNSEEN: NodeSighting = {
+  ...NODE_HERE,
+  lease: { ...LEASE, renewedAtMs: null },
+  lookedSinceMs: NOW_MS - 10_000,
+};
 export const NODE_OUT_OF_SERVICE: NodeSighting = { ...NODE_NOT_READY, node: { isReady: false, isOutOfService: true } };
 export const nodeGoneFor = (seconds: number): NodeSighting => ({
   ...NODE_HERE,
   node: null,
+  readySinceMs: null,
   goneSinceMs: NOW_MS - seconds * 1_000,
 });
 
