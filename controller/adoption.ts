@@ -14,8 +14,9 @@ export interface AdoptionDeps {
 }
 
 /**
- * A cluster without legacy state is marked as adopted at once. With it an operator must say so (`ipledgerctl import`): only
- * they know that nobody else gives out addresses any more. Until then nothing is projected and nothing collected.
+ * A cluster that shows nothing of Spiderpool, neither addresses nor accounts, is marked as adopted at once. Otherwise an
+ * operator must say so (`ipledgerctl import`, which asks what the accounts may do): only they know that nobody else gives
+ * out addresses any more. Until then nothing is projected and nothing collected.
  */
 export class AdoptionGate {
   readonly #deps: AdoptionDeps;
@@ -45,10 +46,10 @@ export class AdoptionGate {
 
   async #look(term: Term): Promise<boolean> {
     const { client, podName, log, now } = this.#deps;
-    const { isAdopted, addresses, unreadable } = await lookForLegacy(client);
+    const { isAdopted, addresses, unreadable, accounts } = await lookForLegacy(client);
     if (isAdopted) return true;
-    if (addresses + unreadable > 0) {
-      log.warn({ addresses, unreadable }, 'Spiderpool gave out addresses: run ipledgerctl import; agents wait for it');
+    if (addresses + unreadable + accounts.length > 0) {
+      log.warn({ addresses, unreadable, accounts }, 'Spiderpool is or was here: run ipledgerctl import; agents wait');
       return false;
     }
     if (!term.mayWrite()) return false;

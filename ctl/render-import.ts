@@ -28,9 +28,9 @@ function headline({ outcome, marker, records, writers, unreadable }: Adoption): 
     return `${what} Marked as adopted${by}: agents may begin.\n`;
   }
   const found =
-    records.length === 0
+    records.length === 0 && outcome === 'ready'
       ? 'No state of another address manager.'
-      : `Spiderpool gave out ${count} without a record here.`;
+      : `Spiderpool gave out ${records.length === 0 ? 'no address' : count} without a record here.`;
   if (outcome === 'ready')
     return `${found} Without --dry-run, ${records.length === 0 ? '' : 'they get records and '}agents may begin.\n`;
   const why =

@@ -2,7 +2,7 @@ import type { RecordSpec } from '#pkg/crd/ip-record.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
 import { createRecord } from '#pkg/ledger/kubernetes-write.ts';
 import { type AdoptionMarker, readMarker, writeMarker } from './adoption-marker.ts';
-import { findOldWriters } from './old-writers.ts';
+import { findOldAccounts, findOldWriters } from './old-writers.ts';
 import type { AdoptionPlan } from './plan-adoption.ts';
 import { planAdoption } from './plan-adoption.ts';
 import { readWorld } from './read-world.ts';
@@ -35,11 +35,11 @@ const PATIENCE_MS = 60_000;
  */
 export async function adopt(client: KubeClient, options: AdoptOptions): Promise<Adoption> {
   const before = await readMarker(client);
+  // Asked before the look: what they give out until they lose the right must be in it.
+  const writers = before === null ? await findOldWriters(client) : [];
   const first = await look(client);
   const found = { ...first, records: first.create, marker: null };
   if (before !== null) return toAdoption('already-adopted', { ...found, marker: before });
-  const isLegacy = first.create.length > 0;
-  const writers = isLegacy ? await findOldWriters(client) : [];
   if (first.unreadable.length + writers.length > 0) return toAdoption('refused', { ...found, writers });
   if (options.dryRun) return toAdoption('ready', found);
   const { made, left } = await makeRecords(client, first, options);
@@ -51,19 +51,22 @@ export async function adopt(client: KubeClient, options: AdoptOptions): Promise<
   return toAdoption(isOurs ? 'adopted' : 'already-adopted', { ...left, records: made, marker });
 }
 
-/** What somebody may know who is not to adopt: asks for no right but to read pools, endpoints, pods, records and the marker. */
+/** What somebody may know who is not to judge: asks for no right but to read. */
 export interface Legacy {
   readonly isAdopted: boolean;
   /** Given out by Spiderpool, and without a record. */
   readonly addresses: number;
   readonly unreadable: number;
+  /** Service accounts of Spiderpool. Whether they may still give out addresses is not asked. */
+  readonly accounts: readonly string[];
 }
 
 export async function lookForLegacy(client: KubeClient): Promise<Legacy> {
   const marker = await readMarker(client);
-  if (marker !== null) return { isAdopted: true, addresses: 0, unreadable: 0 };
+  if (marker !== null) return { isAdopted: true, addresses: 0, unreadable: 0, accounts: [] };
+  const accounts = await findOldAccounts(client);
   const { create, unreadable } = await look(client);
-  return { isAdopted: false, addresses: create.length, unreadable: unreadable.length };
+  return { isAdopted: false, addresses: create.length, unreadable: unreadable.length, accounts };
 }
 
 type Look = AdoptionPlan & { readonly unreadable: readonly string[] };

@@ -18,15 +18,22 @@ const NOT_SERVED = 'the API server does not say who may do what';
 /** Who of Spiderpool may still write the status of pools, that is give out addresses: `namespace/name` of accounts. */
 export async function findOldWriters(client: KubeClient): Promise<string[]> {
   const writers: string[] = [];
+  for (const account of await findOldAccounts(client)) {
+    const user = `system:serviceaccount:${account.replace('/', ':')}`;
+    if (await mayWrite(client, user)) writers.push(account);
+  }
+  return writers;
+}
+
+/** All of Spiderpool's, whatever they may do. Needs no right but to list service accounts of these two names. */
+export async function findOldAccounts(client: KubeClient): Promise<string[]> {
+  const accounts: string[] = [];
   for (const name of NAMES) {
     const listed = await client.list(ACCOUNTS, { fieldSelector: `metadata.name=${name}` }, { form: 'metadata' });
     if (!listed.ok) throw toApiError(`list service accounts ${name}`, listed, NOT_SERVED);
-    for (const { metadata } of listed.object.items) {
-      const namespace = metadata.namespace ?? '';
-      if (await mayWrite(client, `system:serviceaccount:${namespace}:${name}`)) writers.push(`${namespace}/${name}`);
-    }
+    accounts.push(...listed.object.items.map(({ metadata }) => `${metadata.namespace ?? ''}/${name}`));
   }
-  return writers;
+  return accounts;
 }
 
 async function mayWrite(client: KubeClient, user: string): Promise<boolean> {

@@ -46,6 +46,7 @@ const EVERYWHERE: Record<Account, Rights> = {
     'spiderpool.spidernet.io/spidersubnets/finalizers': 'update',
     'spiderpool.spidernet.io/spiderreservedips': READ,
     ...EVIDENCE,
+    '/serviceaccounts[spiderpool-agent spiderpool-controller]': 'list',
     'apps/daemonsets': READ,
     'apps/deployments': READ,
     'apps/replicasets': READ,
@@ -270,6 +271,11 @@ describe('the controller', () => {
     await send(server.adminToken, 'DELETE', `${POOLS}/p`);
   });
 
+  test.each(['spiderpool-agent', 'spiderpool-controller'])('sees whether there is a %s anywhere', async (name) => {
+    const path = `/api/v1/serviceaccounts?fieldSelector=metadata.name%3D${name}`;
+    expect(await send(tokens.controller, 'GET', path)).toMatchObject({ status: 200 });
+  });
+
   const WEBHOOKS = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
 
   test.each([
@@ -281,6 +287,7 @@ describe('the controller', () => {
       path: '/api/v1/namespaces/default/secrets/ipledger-webhook-ca',
     },
     { name: 'lists no secrets', method: 'GET', path: `${HOME}/secrets` },
+    { name: 'lists no service accounts but two', method: 'GET', path: '/api/v1/serviceaccounts' },
     { name: 'deletes no marker', method: 'DELETE', path: `${HOME}/configmaps/ipledger-adopted` },
     { name: "changes nobody else's webhooks", method: 'PUT', path: `${WEBHOOKS}/other` },
     { name: 'makes no webhooks', method: 'POST', path: WEBHOOKS },

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { runCtl } from '#ctl/run-ctl.ts';
 import { writeKubeconfig } from '#test/support/api-credentials.ts';
 import { callApi } from '#test/support/api-request.ts';
+import { kubectl } from '#test/support/manifests.ts';
 import { openMemoryTerminal } from '#test/support/memory-terminal.ts';
 import { plainToken } from '#test/support/service-account-tokens.ts';
 import { startControllerProgram } from './controller-program.ts';
@@ -14,13 +15,35 @@ const PATIENCE = { timeout: 60_000, interval: 100 };
 
 let cluster: PodCluster;
 
-beforeAll(async () => {
-  cluster = await startPodCluster();
-  await cluster.remove(MARKER);
+beforeEach(async () => {
+  cluster = await startPodCluster({ isAdopted: false });
   return () => cluster[Symbol.asyncDispose]();
 });
 
 const records = async () => new Map((await cluster.records()).map((record) => [record.name, record.spec]));
+
+async function gaveOut(allocated: Readonly<Record<string, { pod: string; podUid?: string }>>): Promise<void> {
+  const status = {
+    allocatedIPs: JSON.stringify(allocated),
+    allocatedIPCount: Object.keys(allocated).length,
+  };
+  const path = `${SPIDER}/spiderippools/v4/status`;
+  const { server } = cluster.ledger;
+  const type = 'application/merge-patch+json';
+  const patched = await callApi(server, { method: 'PATCH', path, type, body: { status }, token: server.adminToken });
+  expect(patched.status).toBe(200);
+}
+
+async function createEndpoint(pod: Omit<Pod, 'uid'>, address: string, owner: object, uid = ''): Promise<void> {
+  const { namespace, name } = pod;
+  const ips = [{ interface: 'eth0', ipv4: `${address}/24`, ipv4Pool: 'v4' }];
+  await cluster.post(`${SPIDER}/namespaces/${namespace}/spiderendpoints`, {
+    apiVersion: 'spiderpool.spidernet.io/v2beta1',
+    kind: 'SpiderEndpoint',
+    metadata: { name },
+    status: { ...owner, current: { uid, node: 'worker-1', ips } },
+  });
+}
 
 /** As Spiderpool leaves a pod behind that it gave an address to. */
 async function wasServedBySpiderpool(pods: Readonly<Record<string, Pod>>): Promise<void> {
@@ -29,20 +52,10 @@ async function wasServedBySpiderpool(pods: Readonly<Record<string, Pod>>): Promi
     address,
     { interface: 'eth0', pod: `${namespace}/${name}`, podUid: uid },
   ]);
-  const status = { allocatedIPs: JSON.stringify(Object.fromEntries(allocated)), allocatedIPCount: entries.length };
-  const path = `${SPIDER}/spiderippools/v4/status`;
-  const { server } = cluster.ledger;
-  const type = 'application/merge-patch+json';
-  const patched = await callApi(server, { method: 'PATCH', path, type, body: { status }, token: server.adminToken });
-  expect(patched.status).toBe(200);
-  for (const [address, { namespace, name, uid }] of entries) {
-    const ips = [{ interface: 'eth0', ipv4: `${address}/24`, ipv4Pool: 'v4' }];
-    await cluster.post(`${SPIDER}/namespaces/${namespace}/spiderendpoints`, {
-      apiVersion: 'spiderpool.spidernet.io/v2beta1',
-      kind: 'SpiderEndpoint',
-      metadata: { name },
-      status: { ownerControllerType: 'Pod', ownerControllerName: name, current: { uid, node: 'worker-1', ips } },
-    });
+  await gaveOut(Object.fromEntries(allocated));
+  for (const [address, pod] of entries) {
+    const owner = { ownerControllerType: 'Pod', ownerControllerName: pod.name };
+    await createEndpoint(pod, address, owner, pod.uid);
   }
 }
 
@@ -107,4 +120,23 @@ test('live pods of Spiderpool keep their addresses through import, restart, DEL 
     return status.allocatedIPCount === 4 && shown['10.0.0.12']?.podUid === rests.uid && '10.0.0.13' in shown;
   }, PATIENCE);
   expect((await records()).get('10.0.0.12')).toMatchObject({ state: 'Allocated', holder: { uid: rests.uid } });
+});
+
+test('a Spiderpool that has given out nothing yet is not adopted before it has lost its right', async () => {
+  const { server } = cluster.ledger;
+  const marker = async () => (await callApi(server, { path: MARKER, token: server.adminToken })).status;
+  await kubectl(server, ['create', 'serviceaccount', 'spiderpool-agent', '--namespace=default']);
+  const right = ['--verb=update', '--resource=spiderippools/status'];
+  await kubectl(server, ['create', 'clusterrole', 'spiderpool-agent', ...right]);
+  const bound = ['--clusterrole=spiderpool-agent', '--serviceaccount=default:spiderpool-agent'];
+  await kubectl(server, ['create', 'clusterrolebinding', 'spiderpool-agent', ...bound]);
+  await using controller = await startControllerProgram({ cluster: cluster.ledger }, 'early');
+  const isAsking = () => controller.lines.some(({ msg }) => String(msg).includes('ipledgerctl import'));
+  await vi.waitUntil(isAsking, PATIENCE);
+  const refused = await importState();
+  expect([refused.code, await marker()]).toEqual([1, 404]);
+  expect(refused.stdout).toContain('may still give out addresses: service account default/spiderpool-agent');
+  await kubectl(server, ['delete', 'clusterrolebinding', 'spiderpool-agent']);
+  expect(await importState()).toMatchObject({ code: 0 });
+  expect(await marker()).toBe(200);
 });
