@@ -38,7 +38,7 @@ test('what was given out is read after nobody may give out more', async () => {
   expect(pools).toBeGreaterThan(review ?? 0);
 });
 
-test('a look counts what has no record and names the accounts, and asks for no review', async () => {
+test('a look counts what has no record and names the accounts, and asks for no review and no pods', async () => {
   api.accounts = [{ ...AGENT, mayWrite: true }];
   const allocatedIPs = '{"10.0.0.10":{"pod":"prod/web-0"}}';
   const spec = { subnet: '10.0.0.0/24', ips: ['10.0.0.10'] };
@@ -51,4 +51,5 @@ test('a look counts what has no record and names the accounts, and asks for no r
     accounts: ['kube-system/spiderpool-agent'],
   });
   expect(api.asked).not.toContain('POST subjectaccessreviews');
+  expect(api.asked).not.toContain('GET pods');
 });

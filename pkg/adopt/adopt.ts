@@ -5,7 +5,7 @@ import { type AdoptionMarker, readMarker, writeMarker } from './adoption-marker.
 import { findOldAccounts, findOldWriters } from './old-writers.ts';
 import type { AdoptionPlan } from './plan-adoption.ts';
 import { planAdoption } from './plan-adoption.ts';
-import { readWorld } from './read-world.ts';
+import { readWorld, type WorldOptions } from './read-world.ts';
 
 export interface Adoption {
   /** `ready`: a dry run found nothing that stands in the way. `refused`: somebody has to do something first. */
@@ -65,14 +65,14 @@ export async function lookForLegacy(client: KubeClient): Promise<Legacy> {
   const marker = await readMarker(client);
   if (marker !== null) return { isAdopted: true, addresses: 0, unreadable: 0, accounts: [] };
   const accounts = await findOldAccounts(client);
-  const { create, unreadable } = await look(client);
+  const { create, unreadable } = await look(client, { withPods: false });
   return { isAdopted: false, addresses: create.length, unreadable: unreadable.length, accounts };
 }
 
 type Look = AdoptionPlan & { readonly unreadable: readonly string[] };
 
-async function look(client: KubeClient): Promise<Look> {
-  const { world, unreadable } = await readWorld(client);
+async function look(client: KubeClient, options: WorldOptions = { withPods: true }): Promise<Look> {
+  const { world, unreadable } = await readWorld(client, options);
   return { ...planAdoption(world), unreadable };
 }
 

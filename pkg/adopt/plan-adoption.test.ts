@@ -64,8 +64,48 @@ test('an endpoint whose pool record was lost still holds its address', () => {
 
 test('a living pod says best who owns it: a third-party StatefulSet is not ours', () => {
   const owner = { apiVersion: 'apps.kruise.io/v1', kind: 'StatefulSet', name: 'web' };
-  const pods = new Map([['prod/web-0', { uid: 'u-1', owner }]]);
+  const pods = new Map([['prod/web-0', { uid: 'u-1', node: 'n-1', owner }]]);
   expect(plan([inPool(), inEndpoint()], { pods }).create).toMatchObject([{ holder: { owner } }]);
+});
+
+const SET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' };
+const LIVES = { uid: 'u-9', node: 'n-9', owner: SET };
+
+test.each([
+  { name: 'its uid is known, and it lives', claims: [inPool({ uid: 'u-9' })], pod: LIVES, holder: ['u-9', 'n-9'] },
+  { name: 'no uid is known: who has its name', claims: [inPool({ uid: '' })], pod: LIVES, holder: ['u-9', 'n-9'] },
+  {
+    name: 'no uid is known, and the pod of its name is elsewhere: it comes for what is kept for it',
+    claims: [inPool({ uid: '' }), inEndpoint({ uid: '' })],
+    pod: LIVES,
+    holder: ['u-9', 'n-9'],
+  },
+  {
+    name: 'no uid is known, and the pod of its name has no node yet: one before it',
+    claims: [inPool({ uid: '' })],
+    pod: { ...LIVES, node: '' },
+    holder: ['unknown', ''],
+  },
+  {
+    name: 'no uid is known, and no pod has its name',
+    claims: [inPool({ uid: '' }), inEndpoint({ uid: '' })],
+    holder: ['unknown', 'n-1'],
+  },
+  {
+    name: 'its uid is known, and the pod of its name has another',
+    claims: [inPool(), inEndpoint()],
+    pod: LIVES,
+    holder: ['u-1', 'n-1'],
+  },
+])('which pod it is: $name', ({ claims, pod, holder }) => {
+  const pods = new Map(pod === undefined ? [] : [['prod/web-0', pod]]);
+  const [spec] = plan(claims, { pods }).create;
+  expect([spec?.state, spec?.holder.uid, spec?.holder.node]).toEqual(['Allocated', ...holder]);
+});
+
+test('no pod has the name of a virtual machine: its launcher is for the collector to find', () => {
+  const [spec] = plan([inEndpoint({ name: 'vm', uid: '', ownerKind: 'VirtualMachineInstance' })]).create;
+  expect(spec?.holder).not.toHaveProperty('uid');
 });
 
 test("a virtual machine's address is the machine's", () => {

@@ -2,13 +2,8 @@ import type { Holder, RecordSpec } from '#pkg/crd/ip-record.ts';
 import { DEFAULT_DOMAIN, recordName } from '#pkg/crd/record-name.ts';
 import { addressBits, formatAddress, tryParseAddress } from '#pkg/ip/address.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import type { AdoptedPod } from './adopted-pod.ts';
 import type { LegacyClaim } from './legacy-claims.ts';
-
-/** The owner that controls a pod, as its own metadata says. */
-export interface PodOwner {
-  readonly uid: string;
-  readonly owner: NonNullable<Holder['owner']> | null;
-}
 
 export interface AdoptionWorld {
   readonly claims: readonly LegacyClaim[];
@@ -16,7 +11,7 @@ export interface AdoptionWorld {
   /** Names of all records. */
   readonly records: ReadonlySet<string>;
   /** By `namespace/name`. */
-  readonly pods: ReadonlyMap<string, PodOwner>;
+  readonly pods: ReadonlyMap<string, AdoptedPod>;
 }
 
 export interface AdoptionPlan {
@@ -26,6 +21,8 @@ export interface AdoptionPlan {
 }
 
 const MACHINE = 'VirtualMachineInstance';
+/** Of a pod that was gone before the import. Without any uid the next pod of its name would be taken for it. */
+const UID_OF_THE_GONE = 'unknown';
 /** An endpoint tells the kind of the owner and not its group; these are the ones it can only be. */
 const BUILT_IN: Readonly<Record<string, string>> = {
   Deployment: 'apps/v1',
@@ -73,20 +70,32 @@ function toSpec(claims: readonly LegacyClaim[], world: AdoptionWorld): RecordSpe
 function toHolder(claim: LegacyClaim, detail: LegacyClaim | undefined, world: AdoptionWorld): Holder {
   const pod = world.pods.get(`${claim.namespace}/${claim.name}`);
   const owner = pod === undefined ? ownerOf(detail) : pod.owner;
-  const uid = claim.uid === '' ? (detail?.uid ?? '') : claim.uid;
+  const kind = detail?.ownerKind === MACHINE ? MACHINE : 'Pod';
+  const told = claim.uid === '' ? (detail?.uid ?? '') : claim.uid;
+  const own = kind === 'Pod' ? holderAmong(pod, told) : undefined;
+  const uid = told === '' && kind === 'Pod' ? (own?.uid ?? UID_OF_THE_GONE) : told;
   return {
-    kind: detail?.ownerKind === MACHINE ? MACHINE : 'Pod',
+    kind,
     namespace: claim.namespace,
     name: claim.name,
     ...(uid === '' ? {} : { uid }),
     interface: detail?.interface ?? 'eth0',
     attach: 1,
-    node: detail?.node ?? '',
+    node: own?.node ?? detail?.node ?? '',
     ...(owner === null ? {} : { owner }),
   };
 }
 
-function ownerOf(detail: LegacyClaim | undefined): PodOwner['owner'] {
+/**
+ * The pod of the holder's name, if it is the holder. Where no uid was told any pod with a node is: what it does not have
+ * after all it gives back with its DEL, but what it has must never be taken for a leak.
+ */
+function holderAmong(pod: AdoptedPod | undefined, told: string): AdoptedPod | undefined {
+  if (pod === undefined || pod.node === '') return undefined;
+  return told === '' || told === pod.uid ? pod : undefined;
+}
+
+function ownerOf(detail: LegacyClaim | undefined): AdoptedPod['owner'] {
   const { ownerKind: kind = '', ownerName: name = '' } = detail ?? {};
   const apiVersion = BUILT_IN[kind];
   return apiVersion === undefined || name === '' ? null : { apiVersion, kind, name };

@@ -1,27 +1,36 @@
 import { decodePool } from '#pkg/crd/decode-pool.ts';
-import type { Holder } from '#pkg/crd/ip-record.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { toApiError } from '#pkg/kube/api-error.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
+import type { KubeClient, ListOptions } from '#pkg/kube/client.ts';
 import { PODS } from '#pkg/kube/core-resources.ts';
-import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
+import type { KubeObject } from '#pkg/kube/kube-object.ts';
 import { apiVersionOf, type Resource } from '#pkg/kube/resource.ts';
 import { ENDPOINTS, POOLS } from '#pkg/kube/spider-resources.ts';
 import { IP_RECORDS } from '#pkg/ledger/kubernetes-record.ts';
 import { namesIn } from '#pkg/ledger/kubernetes-table.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import { type AdoptedPod, toAdoptedPod, trimPod } from './adopted-pod.ts';
 import { readLegacyClaims } from './legacy-claims.ts';
-import type { AdoptionWorld, PodOwner } from './plan-adoption.ts';
+import type { AdoptionWorld } from './plan-adoption.ts';
+
+/** All pods are much to read, and who only counts addresses needs none. */
+export interface WorldOptions {
+  readonly withPods: boolean;
+}
 
 /** Consistent lists. Records come last: one that is missing there was missing when the claim was read. */
-export async function readWorld(client: KubeClient): Promise<{ world: AdoptionWorld; unreadable: readonly string[] }> {
+export async function readWorld(
+  client: KubeClient,
+  { withPods }: WorldOptions,
+): Promise<{ world: AdoptionWorld; unreadable: readonly string[] }> {
   const poolObjects = await list(client, POOLS);
   const { claims, unreadable } = readLegacyClaims(poolObjects, await list(client, ENDPOINTS));
   const { pools, problems } = decodePools(poolObjects, new Set(claims.map(({ pool }) => pool)));
-  const pods = claims.length === 0 ? [] : await list(client, PODS, 'metadata');
+  const pods = claims.length === 0 || !withPods ? [] : await list(client, PODS, { trim: trimPod });
   const table = await client.listTable(IP_RECORDS);
   if (!table.ok) throw failed(IP_RECORDS, table);
-  const world = { claims, pools, pods: new Map(pods.map(toOwner)), records: new Set(namesIn(table.object, undefined)) };
+  const records = new Set(namesIn(table.object, undefined));
+  const world = { claims, pools, pods: new Map(pods.map(toNamed)), records };
   return { world, unreadable: [...unreadable, ...problems] };
 }
 
@@ -40,24 +49,13 @@ function decodePools(objects: readonly KubeObject[], inUse: ReadonlySet<string>)
   return { pools, problems };
 }
 
-function toOwner({ metadata }: KubeObject): [string, PodOwner] {
-  const references = Array.isArray(metadata.ownerReferences) ? metadata.ownerReferences.filter(isMap) : [];
-  const controller = references.find((it) => it['controller'] === true);
-  return [`${metadata.namespace ?? ''}/${metadata.name}`, { uid: metadata.uid, owner: ownerIn(controller) }];
+function toNamed(object: KubeObject): [string, AdoptedPod] {
+  const { namespace = '', name } = object.metadata;
+  return [`${namespace}/${name}`, toAdoptedPod(object)];
 }
 
-function ownerIn(reference: Readonly<Record<string, unknown>> | undefined): NonNullable<Holder['owner']> | null {
-  const { apiVersion, kind, name } = reference ?? {};
-  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || typeof name !== 'string') return null;
-  return { apiVersion, kind, name };
-}
-
-async function list(
-  client: KubeClient,
-  resource: Resource,
-  form: 'full' | 'metadata' = 'full',
-): Promise<readonly KubeObject[]> {
-  const listed = await client.list(resource, {}, { form });
+async function list(client: KubeClient, resource: Resource, options: ListOptions = {}): Promise<readonly KubeObject[]> {
+  const listed = await client.list(resource, {}, options);
   if (!listed.ok) throw failed(resource, listed);
   return listed.object.items;
 }

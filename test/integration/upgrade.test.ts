@@ -122,6 +122,44 @@ test('live pods of Spiderpool keep their addresses through import, restart, DEL 
   expect((await records()).get('10.0.0.12')).toMatchObject({ state: 'Allocated', holder: { uid: rests.uid } });
 });
 
+test('pods of a StatefulSet of which Spiderpool noted no uid leave their addresses to the next of their name', async () => {
+  await cluster.createPool('v4', { subnet: '10.0.0.0/24', ips: ['10.0.0.10-10.0.0.13'], default: true });
+  const labels = { app: 'web' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'main' }] } };
+  const set = {
+    metadata: { name: 'web' },
+    spec: { replicas: 2, serviceName: 'web', selector: { matchLabels: labels } },
+  };
+  const path = '/apis/apps/v1/namespaces/default/statefulsets';
+  const { metadata } = await cluster.post<{ metadata: { uid: string } }>(path, {
+    ...set,
+    spec: { ...set.spec, template },
+  });
+  const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: metadata.uid };
+  const lives = await cluster.createPod({ name: 'web-0', owner });
+  await gaveOut({ '10.0.0.10': { pod: 'default/web-0' }, '10.0.0.11': { pod: 'default/web-1' } });
+  const isOwned = { ownerControllerType: 'StatefulSet', ownerControllerName: 'web' };
+  await createEndpoint({ namespace: 'default', name: 'web-1' }, '10.0.0.11', isOwned);
+
+  expect(await importState()).toMatchObject({ code: 0 });
+  expect((await records()).get('10.0.0.10')?.holder).toMatchObject({ uid: lives.uid, node: 'worker-1' });
+  await using _controller = await startControllerProgram({ cluster: cluster.ledger }, 'no-uid');
+  await using agent = await startAgentOf(cluster);
+  await agent.untilReady();
+
+  await cluster.deletePod(lives);
+  await vi.waitUntil(async () => {
+    await agent.del(lives, { containerID: 'known-to-spiderpool-alone' });
+    return (await records()).get('10.0.0.10')?.state === 'Retained';
+  }, PATIENCE);
+  const next = { 'web-0': '10.0.0.10/24', 'web-1': '10.0.0.11/24' };
+  for (const [name, address] of Object.entries(next)) {
+    const pod = await cluster.createPod({ name, owner });
+    await vi.waitUntil(async () => (await agent.tryAdd(pod)).status === 200, PATIENCE);
+    expect((await agent.add(pod)).ips).toMatchObject([{ address }]);
+  }
+});
+
 test('a Spiderpool that has given out nothing yet is not adopted before it has lost its right', async () => {
   const { server } = cluster.ledger;
   const marker = async () => (await callApi(server, { path: MARKER, token: server.adminToken })).status;

@@ -1,0 +1,48 @@
+import type { Holder } from '#pkg/crd/ip-record.ts';
+import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
+
+/** What an adoption reads of a pod. */
+export interface AdoptedPod {
+  /** The UID the runtime calls it by: for a mirror pod that of the static pod behind it. */
+  readonly uid: string;
+  /** Empty while it is not scheduled: then it has no sandbox, and no address. */
+  readonly node: string;
+  /** The owner that controls it, as its own metadata says. */
+  readonly owner: NonNullable<Holder['owner']> | null;
+}
+
+const MIRROR = 'kubernetes.io/config.mirror';
+
+/** Of a large list: only what `toAdoptedPod` reads. */
+export function trimPod({ metadata, spec }: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion, annotations, ownerReferences } = metadata;
+  const mirror = annotations?.[MIRROR];
+  return {
+    metadata: {
+      name,
+      uid,
+      resourceVersion,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(mirror === undefined ? {} : { annotations: { [MIRROR]: mirror } }),
+      ownerReferences,
+    },
+    spec: { nodeName: isMap(spec) ? spec['nodeName'] : undefined },
+  };
+}
+
+export function toAdoptedPod({ metadata, spec }: KubeObject): AdoptedPod {
+  const references = Array.isArray(metadata.ownerReferences) ? metadata.ownerReferences.filter(isMap) : [];
+  const controller = references.find((it) => it['controller'] === true);
+  const node = isMap(spec) ? spec['nodeName'] : undefined;
+  return {
+    uid: metadata.annotations?.[MIRROR] || metadata.uid,
+    node: typeof node === 'string' ? node : '',
+    owner: ownerIn(controller),
+  };
+}
+
+function ownerIn(reference: Readonly<Record<string, unknown>> | undefined): AdoptedPod['owner'] {
+  const { apiVersion, kind, name } = reference ?? {};
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || typeof name !== 'string') return null;
+  return { apiVersion, kind, name };
+}
