@@ -1,7 +1,7 @@
 import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
-import type { CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
+import type { CreateLimits, CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
 import { type Call, throwIfAbandoned, timeLeftMs, writeLimits } from '../call.ts';
 import type { ReachStep } from '../steps.ts';
 import type { PoolView } from './pool-view.ts';
@@ -16,6 +16,8 @@ export interface Taking {
   /** The record to write for one address of the view's pool. */
   readonly draft: (value: bigint) => RecordSpec;
 }
+
+type Wish = Required<Pick<CreateLimits, 'tellsHolder'>>;
 
 /** Takes one address of a pool: the write decides, the view only guesses. Null when nothing is free, by a fresh read. */
 export async function takeAddress(view: PoolView, taking: Taking): Promise<IpRecord | null> {
@@ -52,7 +54,8 @@ async function takeNext(
   const value = view.pick(isAfterConflict);
   if (value === null) return null;
   reach('address-chosen');
-  const outcome = await create(view, value, taking);
+  // Of ten that ran into a neighbour's block together nobody needs to read whose it is.
+  const outcome = await create(view, value, taking, { tellsHolder: false });
   if (!outcome.taken) {
     turn.lost();
     return { lost: value };
@@ -65,15 +68,15 @@ async function takeNext(
 export async function takeRequested(view: PoolView, value: bigint, taking: Taking): Promise<CreateOutcome> {
   throwIfOver(taking);
   view.pickExactly(value);
-  const outcome = await create(view, value, taking);
+  const outcome = await create(view, value, taking, { tellsHolder: true });
   if (!outcome.taken) view.settle(value);
   return outcome;
 }
 
 /** Creates the record of a picked address. After a lost create the address stays picked. */
-async function create(view: PoolView, value: bigint, taking: Taking): Promise<CreateOutcome> {
+async function create(view: PoolView, value: bigint, taking: Taking, wish: Wish): Promise<CreateOutcome> {
   const spec = taking.draft(value);
-  const outcome = await attempt(spec, taking).catch((thrown: unknown) => {
+  const outcome = await attempt(spec, taking, wish).catch((thrown: unknown) => {
     // One that may still land is not free: whoever took it next would only lose to it.
     if (abandonedName(thrown) === null) view.putBack(value);
     else view.settle(value);
@@ -89,8 +92,8 @@ async function create(view: PoolView, value: bigint, taking: Taking): Promise<Cr
 }
 
 /** What this holder has under the name already, from a try or a sandbox before this one, becomes this sandbox's: its DEL must find it. */
-async function attempt(spec: RecordSpec, { ledger, call }: Taking): Promise<CreateOutcome> {
-  const { record, taken } = await ledger.create(spec, writeLimits(call));
+async function attempt(spec: RecordSpec, { ledger, call }: Taking, wish: Wish): Promise<CreateOutcome> {
+  const { record, taken } = await ledger.create(spec, { ...writeLimits(call), ...wish });
   if (record === null || !(taken || isOurs(record, spec))) return { taken: false, record };
   if (record.spec.holder.containerID === spec.holder.containerID) return { taken: true, record };
   const holder = { ...spec.holder, attach: record.spec.holder.attach + 1 };

@@ -2,7 +2,7 @@ import type { Holder, IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
 import { recordName } from '#pkg/crd/record-name.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
-import type { CreateOutcome, Ledger, UpdateOutcome, WriteLimits } from '#pkg/ledger/ledger.ts';
+import type { CreateLimits, CreateOutcome, Ledger, UpdateOutcome } from '#pkg/ledger/ledger.ts';
 import type { Journal } from './journal.ts';
 
 /** Rule 5 in one place: a write whose outcome stays unknown is in the journal before its caller can try another name. */
@@ -24,7 +24,7 @@ export function journalled(ledger: Ledger, journal: Journal, now: () => Date): L
   };
   const change = (holder: Holder, write: () => Promise<UpdateOutcome>) => watched(holder, true, write);
   return {
-    create: async (spec: RecordSpec, limits?: WriteLimits): Promise<CreateOutcome> => {
+    create: async (spec: RecordSpec, limits?: CreateLimits): Promise<CreateOutcome> => {
       const outcome = await watched(spec.holder, false, () => ledger.create(spec, limits));
       if (outcome.mayStillLand === true) {
         const name = recordName(parseAddress(spec.address), spec.domain);

@@ -9,6 +9,7 @@ import { RecordReader } from './kubernetes-reader.ts';
 import { takenIn } from './kubernetes-table.ts';
 import { createRecord, releaseRecord, updateRecord } from './kubernetes-write.ts';
 import type {
+  CreateLimits,
   CreateOutcome,
   Ledger,
   RecordQuery,
@@ -56,9 +57,10 @@ class KubernetesLedger implements Ledger {
     this.#freed = new KubernetesFreed(client, options.onWatchTrouble ?? (() => {}));
   }
 
-  async create(spec: RecordSpec, limits: WriteLimits = {}): Promise<CreateOutcome> {
+  async create(spec: RecordSpec, limits: CreateLimits = {}): Promise<CreateOutcome> {
     refuse('create', spec, specProblem(spec));
-    const outcome = await createRecord(this.#open(), decodeRecordSpec(spec), this.#until(limits));
+    const { tellsHolder = true } = limits;
+    const outcome = await createRecord(this.#open(), decodeRecordSpec(spec), { ...this.#until(limits), tellsHolder });
     if (outcome.taken) this.#freed.noteVersion(outcome.record.resourceVersion);
     return outcome;
   }

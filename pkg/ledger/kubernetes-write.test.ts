@@ -27,6 +27,21 @@ describe('a create', () => {
     }
   });
 
+  test('that was lost reads nothing where nobody wants to know who has the address', async () => {
+    await using made = await openLedgerOn({ POST: [[409, TAKEN]], GET: [[200, OBJECT]] });
+    expect(await made.ledger.create(SPEC, { tellsHolder: false })).toEqual({ taken: false, record: null });
+    expect(made.server.requests.map(({ method }) => method)).toEqual(['POST']);
+  });
+
+  test('that went unanswered is looked up all the same: it may be ours', async () => {
+    const POST = [
+      [500, 'lost'],
+      [409, TAKEN],
+    ] as const;
+    await using made = await openLedgerOn({ POST: [...POST], GET: [[200, OBJECT]] });
+    expect(await made.ledger.create(SPEC, { tellsHolder: false })).toMatchObject({ taken: true, record: RECORD });
+  });
+
   test.each([
     { name: 'it is', found: SPEC, isOurs: true },
     {

@@ -11,13 +11,13 @@ import type { DefiniteOptions } from '#pkg/kube/until-definite.ts';
 import { abandonedWrite } from './abandoned-write.ts';
 import { toWriteError } from './kubernetes-failure.ts';
 import { IP_RECORDS, isTerminating, toNewObject, toRecord, toSeenObject, tryRecord } from './kubernetes-record.ts';
-import type { CreateOutcome, Refusal, ReleaseOutcome, UpdateOutcome } from './ledger.ts';
+import type { CreateLimits, CreateOutcome, Refusal, ReleaseOutcome, UpdateOutcome } from './ledger.ts';
 
 /** Rules 1 and 5: the POST decides; one that went unanswered is repeated on the same name. */
 export async function createRecord(
   client: KubeClient,
   spec: RecordSpec,
-  options: DefiniteOptions,
+  { tellsHolder = true, ...options }: DefiniteOptions & Pick<CreateLimits, 'tellsHolder'>,
 ): Promise<CreateOutcome> {
   const object = toNewObject(spec);
   const { name } = object.metadata;
@@ -26,6 +26,7 @@ export async function createRecord(
   const doubt = outcome.mayStillLand ? ({ mayStillLand: true } as const) : {};
   if (outcome.ok) return { taken: true, record: toWritten('create', name, outcome.object), ...doubt };
   if (outcome.because !== 'AlreadyExists') throw toWriteError('create', name, outcome);
+  if (!tellsHolder) return { taken: false, record: null, ...doubt };
   const found = await look(client, name, options);
   return { taken: false, record: found.ok ? tryRecord(found.object) : null, ...doubt };
 }

@@ -40,6 +40,11 @@ export interface WriteLimits {
   readonly signal?: AbortSignal;
 }
 
+export interface CreateLimits extends WriteLimits {
+  /** False: whoever was faster need not be told of, which spares a ledger behind a network a read. */
+  readonly tellsHolder?: boolean;
+}
+
 /**
  * The ledger of addresses. Every answer is definite: a method either returns what happened or throws an IpamError,
  * and after a throw the write may or may not have happened only where the error's reason is `agent-unavailable`.
@@ -47,7 +52,7 @@ export interface WriteLimits {
  */
 export interface Ledger {
   /** Rule 1: the name decides. Never waits for, and never overwrites, another record. */
-  create(spec: RecordSpec, limits?: WriteLimits): Promise<CreateOutcome>;
+  create(spec: RecordSpec, limits?: CreateLimits): Promise<CreateOutcome>;
   /** Rule 3: `Retained` by the same kind/namespace/name, `Suspect` by anybody. Any other wish throws `internal` and changes nothing. */
   takeOver(seen: IpRecord, next: RecordSpec, limits?: WriteLimits): Promise<UpdateOutcome>;
   /** A change of one's own record, conditional on what was seen. Address and domain never change; throws `internal` otherwise. */

@@ -7,6 +7,8 @@ import { median, spread } from './statistics.ts';
 
 const NODES = ['worker-1', 'worker-2', 'worker-3', 'worker-4'];
 const BLOCKS = 5;
+/** Steps of half a second: many of them, or one pause of the server decides. */
+const LONG_BLOCKS = 9;
 const FIT = 1_000;
 const WIDE = 4_000;
 const LONG = 2_000;
@@ -87,7 +89,7 @@ async function measureLast(
     }
     return [seconds.at(0) ?? Number.NaN, seconds.at(-1) ?? Number.NaN];
   };
-  const measured = await measureInBlocks({ fill }, BLOCKS);
+  const measured = await measureInBlocks({ fill }, LONG_BLOCKS);
   const [first, last] = [0, 1].map((at) => measured.values.fill.map((block) => block[at] ?? Number.NaN));
   const ratios = (last ?? []).map((value, block) => value / (first?.[block] ?? Number.NaN));
   const line: Line = {
