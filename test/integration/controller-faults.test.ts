@@ -184,23 +184,21 @@ describe('the kind of a holder', () => {
       ],
     },
   });
+  const isThere = (path: string) =>
+    stage.admin('GET', path).then(
+      () => true,
+      () => false,
+    );
   const install = async () => {
     await stage.admin('POST', KINDS, kindOf('virtualmachineinstances', 'VirtualMachineInstance'));
     await stage.admin('POST', KINDS, kindOf('virtualmachines', 'VirtualMachine'));
-    await vi.waitUntil(() => stage.admin('GET', INSTANCES).then(Boolean, () => false), PATIENCE);
+    await vi.waitUntil(() => isThere(INSTANCES), PATIENCE);
   };
+  /** Until the last trace of it is gone, or it could not be installed again. */
   const uninstall = async () => {
-    for (const plural of ['virtualmachineinstances', 'virtualmachines']) {
-      await stage.admin('DELETE', `${KINDS}/${plural}.kubevirt.io`);
-    }
-    await vi.waitUntil(
-      () =>
-        stage.admin('GET', INSTANCES).then(
-          () => false,
-          () => true,
-        ),
-      PATIENCE,
-    );
+    const kinds = ['virtualmachineinstances', 'virtualmachines'].map((plural) => `${KINDS}/${plural}.kubevirt.io`);
+    for (const kind of kinds) await stage.admin('DELETE', kind);
+    for (const path of [...kinds, INSTANCES]) await vi.waitUntil(async () => !(await isThere(path)), PATIENCE);
   };
   const machine = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', metadata: { name: 'vm' } };
 
