@@ -1,7 +1,7 @@
 import { FreeSpace } from '#pkg/ip/free-space.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { TakenAddress } from '#pkg/ledger/ledger.ts';
-import { chooseAfterConflict, chooseNext, startCursor } from '#pkg/pool/choose.ts';
+import { chooseAfterConflict, chooseNext, type Share, shareOf, startCursor } from '#pkg/pool/choose.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { TakingPace } from './taking-pace.ts';
 
@@ -15,12 +15,14 @@ export class PoolView {
   readonly usable: IntervalSet;
   readonly pace = new TakingPace();
   readonly #load: () => Promise<readonly TakenAddress[]>;
+  readonly #node: string;
   readonly #picked = new Set<bigint>();
   #free: FreeSpace;
   #cursor: bigint;
   #loading: Promise<void> | null = null;
   #isLoaded = false;
   #hasJumped = false;
+  #share: Share = { rank: 0, of: 1 };
   #suspects: readonly bigint[] = [];
   /** Own writes that end while a load is under way: the load may have read before them. */
   #since: { value: bigint; free: boolean }[] = [];
@@ -30,6 +32,7 @@ export class PoolView {
     this.usable = pool.addresses.subtract(reserved);
     this.#free = new FreeSpace(this.usable);
     this.#load = load;
+    this.#node = node;
     this.#cursor = startCursor(node, pool);
   }
 
@@ -64,12 +67,12 @@ export class PoolView {
   }
 
   /**
-   * Next-fit. After a lost create the search goes on far from the neighbour's block: with the first who comes after the
+   * Next-fit. After a lost create the search goes on in this node's own share: with the first who comes after the
    * reload, and the others behind it, or each of them would begin a block of its own for the next node to run into.
    */
   pick(isAfterConflict: boolean): bigint | null {
     const isJump = isAfterConflict && !this.#hasJumped;
-    const choice = isJump ? chooseAfterConflict(this.#free) : chooseNext(this.#free, this.#cursor);
+    const choice = isJump ? chooseAfterConflict(this.#free, this.#share) : chooseNext(this.#free, this.#cursor);
     if (choice === null) return null;
     if (isJump) this.#hasJumped = true;
     this.#hold(choice.value);
@@ -124,6 +127,10 @@ export class PoolView {
       else if (this.usable.contains(change.value) && !this.#picked.has(change.value)) free.give(change.value);
     }
     this.#free = free;
+    this.#share = shareOf(
+      this.#node,
+      taken.map(({ node }) => node),
+    );
     this.#isLoaded = true;
     this.#hasJumped = false;
   }

@@ -44,7 +44,12 @@ export class PoolViews {
     const strangers = this.#index
       .all()
       .filter((record) => record.spec.pool.name !== pool.name && isAddressOf(record, pool))
-      .map(({ spec }) => ({ ...parseAddress(spec.address), domain: spec.domain, state: spec.state }));
+      .map(({ spec }) => ({
+        ...parseAddress(spec.address),
+        domain: spec.domain,
+        state: spec.state,
+        node: spec.holder.node,
+      }));
     const taken = await this.#ledger.takenOf(pool.name);
     return [...taken.filter((it) => it.domain === pool.domain && it.family === pool.family), ...strangers];
   }

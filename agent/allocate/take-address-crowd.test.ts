@@ -74,7 +74,7 @@ test.each([1, 2, 3, 4, 5, 6])(
           ledger: ledger as unknown as Ledger,
           reach: () => {},
           nowMs: () => 0,
-          draft: (value) => ({ ...draft(value), holder: { ...draft(value).holder, uid, name: uid } }),
+          draft: (value) => ({ ...draft(value), holder: { ...draft(value).holder, uid, name: uid, node } }),
         });
         if (record !== null) taken.push(record.name);
       }

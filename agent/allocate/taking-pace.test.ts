@@ -18,12 +18,20 @@ async function countAdmitted(pace: TakingPace, asking: number): Promise<{ admitt
   return { admitted };
 }
 
+/** Four under way, as many as go ahead after the loss of one of them. */
+async function lose(pace: TakingPace): Promise<Turn> {
+  const [loser] = await Promise.all(Array.from({ length: 4 }, () => enter(pace)));
+  if (loser === undefined) throw new Error('there was no turn');
+  loser.lost();
+  return loser;
+}
+
 test('nobody waits as long as no create was lost', async () => {
   const { admitted } = await countAdmitted(new TakingPace(), 64);
   expect(admitted).toHaveLength(64);
 });
 
-test('after a lost create one goes ahead, and with each one won one more', async () => {
+test('after a lost create four go ahead, and with each one won one more', async () => {
   const pace = new TakingPace();
   const loser = await enter(pace);
   loser.lost();
@@ -36,13 +44,12 @@ test('after a lost create one goes ahead, and with each one won one more', async
     admitted[at]?.[Symbol.dispose]();
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(widths).toEqual([1, 2, 3]);
+  expect(widths).toEqual([4, 5, 6]);
 });
 
 test('a turn that ends without an outcome, as by an error, lets the next one go', async () => {
   const pace = new TakingPace();
-  const loser = await enter(pace);
-  loser.lost();
+  const loser = await lose(pace);
   const { admitted } = await countAdmitted(pace, 1);
   expect(admitted).toHaveLength(0);
   loser[Symbol.dispose]();
@@ -52,8 +59,7 @@ test('a turn that ends without an outcome, as by an error, lets the next one go'
 
 test('who waits longer than its time gets none, and takes none from others', async () => {
   const pace = new TakingPace();
-  const loser = await enter(pace);
-  loser.lost();
+  const loser = await lose(pace);
   expect(await pace.enter(5, open)).toBeNull();
   const { admitted } = await countAdmitted(pace, 1);
   loser[Symbol.dispose]();
@@ -63,8 +69,7 @@ test('who waits longer than its time gets none, and takes none from others', asy
 
 test('a caller that goes away while it waits gets none, and the one behind it is not forgotten', async () => {
   const pace = new TakingPace();
-  const loser = await enter(pace);
-  loser.lost();
+  const loser = await lose(pace);
   const gone = new AbortController();
   const first = pace.enter(FOREVER_MS, gone.signal);
   const { admitted } = await countAdmitted(pace, 1);

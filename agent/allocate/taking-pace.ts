@@ -1,5 +1,7 @@
 /** As many as an agent works on at once: without lost creates nobody ever waits here. */
 const WIDEST = 64;
+/** Fewer would let a pool that gets full wait, more would run into the next block together. */
+const AFTER_LOSS = 4;
 
 export interface Turn extends Disposable {
   won(): void;
@@ -8,7 +10,7 @@ export interface Turn extends Disposable {
 
 /**
  * How many creates in one pool may be under way. A lost create says that another node's block begins here: whatever else
- * is sent behind it would be lost too. So after it only one goes ahead, and with each one won one more.
+ * is sent behind it would be lost too. So after it only a few go ahead, and with each one won one more.
  */
 export class TakingPace {
   readonly #waiting = new Set<() => void>();
@@ -29,7 +31,7 @@ export class TakingPace {
         this.#width = Math.min(WIDEST, this.#width + 1);
       },
       lost: () => {
-        this.#width = 1;
+        this.#width = AFTER_LOSS;
       },
       [Symbol.dispose]: () => {
         this.#underWay -= 1;

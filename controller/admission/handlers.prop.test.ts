@@ -12,7 +12,7 @@ const handlers = admissionHandlers({
   enableSpiderSubnet: true,
   enableValidatingResourcesDeletedWebhook: true,
   ledger: {
-    takenOf: async () => [{ value: 7n, family: 4, domain: 'default', state: 'Allocated' }],
+    takenOf: async () => [{ value: 7n, family: 4, domain: 'default', state: 'Allocated', node: 'worker-1' }],
     get: async () => null,
   },
   world: { pools: async () => [buildPool({ name: 'there' })], subnets: async () => [] },

@@ -29,7 +29,8 @@ const given = ({ pools = [], taken = [] }: World = {}, more: Partial<PoolValidat
   enableValidatingResourcesDeletedWebhook: true,
   world: { pools: async () => pools, subnets: async () => [] },
   ledger: {
-    takenOf: async () => taken.map(({ address, state }) => ({ ...parseAddress(address), domain: 'default', state })),
+    takenOf: async () =>
+      taken.map(({ address, state }) => ({ ...parseAddress(address), domain: 'default', state, node: 'worker-1' })),
     get: async (name) => buildRecord({ address: name, holder: { namespace: 'prod', name: 'web-0' } }),
   },
   reservations: new Reservations(() => 0),

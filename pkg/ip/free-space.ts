@@ -1,5 +1,5 @@
 import type { Interval, IntervalSet } from './interval-set.ts';
-import { hasMember, indexAtOrAfter, middleOfLargest, nextMember } from './sorted-intervals.ts';
+import { hasMember, indexAtOrAfter, nextMember, nthMember } from './sorted-intervals.ts';
 
 /** The free addresses of one pool as a node sees them; `take` and `give` change it in place. */
 export class FreeSpace {
@@ -56,7 +56,8 @@ export class FreeSpace {
     return this.sorted[0]?.first ?? null;
   }
 
-  middleOfLargest(): bigint | null {
-    return middleOfLargest(this.sorted);
+  /** Counted from 0 in the order of the addresses. */
+  nth(index: bigint): bigint | null {
+    return nthMember(this.sorted, index);
   }
 }

@@ -82,19 +82,3 @@ test('lookups agree with the sorted members', () => {
     }),
   );
 });
-
-test('the middle of the largest is as far from the nearest gap as any member', () => {
-  fc.assert(
-    fc.property(sample, ({ left }) => {
-      const members = membersOf(left);
-      const room = (value: bigint) => {
-        let distance = 0n;
-        while (members.has(value - distance) && members.has(value + distance)) distance += 1n;
-        return distance;
-      };
-      const middle = IntervalSet.of(left).middleOfLargest();
-      if (middle === null) expect(members.size).toBe(0);
-      else expect([...members].every((member) => room(member) <= room(middle))).toBe(true);
-    }),
-  );
-});

@@ -64,19 +64,11 @@ test.each([
 test('an empty set answers null and zero', () => {
   const empty = IntervalSet.EMPTY;
   expect([empty.size, empty.isEmpty, empty.contains(0n)]).toEqual([0n, true, false]);
-  expect([empty.lowest(), empty.next(0n), empty.nth(0n), empty.middleOfLargest()]).toEqual([null, null, null, null]);
+  expect([empty.lowest(), empty.next(0n), empty.nth(0n)]).toEqual([null, null, null]);
 });
 
 test('next() wraps past the end', () => {
   expect([0n, 2n, 3n, 6n, 7n].map((from) => set([2n, 2n], [5n, 6n]).next(from))).toEqual([2n, 2n, 5n, 6n, 2n]);
-});
-
-test.each([
-  ['the lower of two middles', set([0n, 3n]), 1n],
-  ['the largest interval', set([0n, 1n], [10n, 20n], [30n, 32n]), 15n],
-  ['the first of equal ones', set([0n, 2n], [10n, 12n]), 1n],
-])('middleOfLargest() answers %s', (_, from, expected) => {
-  expect(from.middleOfLargest()).toBe(expected);
 });
 
 test.each<[text: string, highest: bigint]>([

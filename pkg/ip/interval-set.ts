@@ -2,8 +2,8 @@ import {
   countMembers,
   hasMember,
   indexAtOrAfter,
-  middleOfLargest,
   nextMember,
+  nthMember,
   type SortedIntervals,
 } from './sorted-intervals.ts';
 
@@ -68,13 +68,7 @@ export class IntervalSet {
 
   /** The member with `index` members below it; null outside of 0 … size − 1. */
   nth(index: bigint): bigint | null {
-    if (index < 0n || index >= this.size) return null;
-    let below = 0n;
-    for (const { first, last } of this.sorted) {
-      if (index - below <= last - first) return first + index - below;
-      below += last - first + 1n;
-    }
-    return null;
+    return nthMember(this.sorted, index);
   }
 
   /** Smallest member at or above `from`, else the lowest of all. */
@@ -84,10 +78,6 @@ export class IntervalSet {
 
   lowest(): bigint | null {
     return this.sorted[0]?.first ?? null;
-  }
-
-  middleOfLargest(): bigint | null {
-    return middleOfLargest(this.sorted);
   }
 
   intervals(): readonly Interval[] {

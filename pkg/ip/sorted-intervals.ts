@@ -28,17 +28,15 @@ export function nextMember(intervals: SortedIntervals, from: bigint): bigint | n
   return interval.first > from ? interval.first : from;
 }
 
-export function middleOfLargest(intervals: SortedIntervals): bigint | null {
-  let largest: Interval | null = null;
-  let largestSpan = -1n;
-  for (const interval of intervals) {
-    const span = interval.last - interval.first;
-    if (span > largestSpan) {
-      largest = interval;
-      largestSpan = span;
-    }
+/** The member with `index` members below it; null outside of 0 … size − 1. */
+export function nthMember(intervals: SortedIntervals, index: bigint): bigint | null {
+  if (index < 0n) return null;
+  let below = 0n;
+  for (const { first, last } of intervals) {
+    if (index - below <= last - first) return first + index - below;
+    below += last - first + 1n;
   }
-  return largest === null ? null : largest.first + largestSpan / 2n;
+  return null;
 }
 
 export function countMembers(intervals: SortedIntervals): bigint {

@@ -13,17 +13,18 @@ describe('a table', () => {
     rows: rows.map((cells) => ({ cells })),
   });
 
-  test('gives addresses by name and state, wherever its columns are', async () => {
+  test('gives addresses by name, state and node, wherever its columns are', async () => {
     const rows = [
-      ['Suspect', 'x', 'fd00-0000-0000-0000-0000-0000-0000-000a', 'p'],
-      ['Allocated', 'x', '10.0.0.1.blue', 'p'],
-      ['Allocated', 'x', '10.0.0.2', 'q'],
+      ['worker-1', 'Suspect', 'x', 'fd00-0000-0000-0000-0000-0000-0000-000a', 'p'],
+      [null, 'Allocated', 'x', '10.0.0.1.blue', 'p'],
+      ['worker-2', 'Allocated', 'x', '10.0.0.2', 'q'],
     ];
-    await using made = await openLedgerOn({ GET: [[200, table(rows, ['STATE', 'ADDRESS', 'Name', 'POOL'])]] });
+    const columns = ['NODE', 'STATE', 'ADDRESS', 'Name', 'POOL'];
+    await using made = await openLedgerOn({ GET: [[200, table(rows, columns)]] });
     const { ledger } = made;
     expect(await ledger.takenOf('p')).toEqual([
-      { value: (0xfd00n << 112n) | 0xan, family: 6, domain: 'default', state: 'Suspect' },
-      { value: 0x0a000001n, family: 4, domain: 'blue', state: 'Allocated' },
+      { value: (0xfd00n << 112n) | 0xan, family: 6, domain: 'default', state: 'Suspect', node: 'worker-1' },
+      { value: 0x0a000001n, family: 4, domain: 'blue', state: 'Allocated', node: '' },
     ]);
   });
 

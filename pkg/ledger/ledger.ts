@@ -23,6 +23,8 @@ export interface TakenAddress {
   readonly family: Family;
   readonly domain: string;
   readonly state: RecordState;
+  /** Where its holder is, or was; empty for holders without a node. */
+  readonly node: string;
 }
 
 export interface RecordQuery {

@@ -60,6 +60,7 @@ class MemoryStore implements RecordStore {
       ...parseAddress(spec.address),
       domain: spec.domain,
       state: spec.state,
+      node: spec.holder.node,
     }));
   }
 

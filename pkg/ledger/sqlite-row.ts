@@ -50,5 +50,5 @@ export function toTakenAddress(row: Row): TakenAddress {
     throw new IpamError('io-failure', `the record ${row['name']} has a state or an address that cannot be read`);
   }
   const value = BigInt(`0x${Buffer.from(row['address']).toString('hex')}`);
-  return { value, family: named.address.family, domain: named.domain, state };
+  return { value, family: named.address.family, domain: named.domain, state, node: String(row['node']) };
 }

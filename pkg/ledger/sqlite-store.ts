@@ -25,7 +25,7 @@ function prepareAll(db: DatabaseSync) {
     list: db.prepare(`SELECT ${COLUMNS} FROM record
       WHERE name > :after AND (:pool IS NULL OR pool = :pool) AND (:node IS NULL OR node = :node)
       ORDER BY name LIMIT :limit`),
-    takenOf: db.prepare('SELECT name, address, state FROM record WHERE pool = ? ORDER BY address'),
+    takenOf: db.prepare('SELECT name, address, state, node FROM record WHERE pool = ? ORDER BY address'),
   };
 }
 

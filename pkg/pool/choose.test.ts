@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FreeSpace } from '#pkg/ip/free-space.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { buildPool } from '#test/support/build-pool.ts';
-import { chooseAfterConflict, chooseLowest, chooseNext, startCursor, startOffset } from './choose.ts';
+import { chooseAfterConflict, chooseLowest, chooseNext, shareOf, startCursor, startOffset } from './choose.ts';
 
 test('the offset of a node is the same on every run: a restarted agent goes on where it was', () => {
   expect(startOffset('worker-1', 'pool-a', 1n << 64n)).toBe(0x7ecb7684bbf80fa3n);
@@ -61,8 +61,32 @@ test('an address given back is chosen again only after all others', () => {
   expect(chosen).toEqual([3n, 4n, 0n, 1n, 2n, 3n]);
 });
 
-test('after a lost create the search goes on in the middle of the largest free interval', () => {
-  expect(chooseAfterConflict(space())).toEqual({ value: 40n, cursor: 41n });
+test.each([
+  { rank: 0, of: 1, value: 1n },
+  { rank: 0, of: 4, value: 1n },
+  { rank: 1, of: 4, value: 23n },
+  { rank: 2, of: 4, value: 36n },
+  { rank: 3, of: 4, value: 48n },
+  { rank: 999, of: 1000, value: 60n },
+])('after a lost create the search goes on in share $rank of $of', ({ value, ...share }) => {
+  expect(chooseAfterConflict(space(), share)).toEqual({ value, cursor: value + 1n });
+});
+
+test.each([
+  { name: 'the only one', nodes: [], share: { rank: 0, of: 1 } },
+  { name: 'as often as it has addresses', nodes: ['b', 'b', 'b'], share: { rank: 0, of: 1 } },
+  { name: 'one of three', nodes: ['c', 'a', 'c', 'b'], share: { rank: 1, of: 3 } },
+  { name: 'new in the pool', nodes: ['c', 'a'], share: { rank: 1, of: 3 } },
+  { name: 'beside holders without a node', nodes: ['', 'a', ''], share: { rank: 1, of: 2 } },
+])('the share of a node that is $name', ({ nodes, share }) => {
+  expect(shareOf('b', nodes)).toEqual(share);
+});
+
+test('the shares of all nodes are the whole pool, each address once', () => {
+  const nodes = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  const starts = nodes.map((node) => chooseAfterConflict(space(), shareOf(node, nodes))?.value);
+  expect(new Set(starts).size).toBe(nodes.length);
+  expect(starts[0]).toBe(1n);
 });
 
 test('claims get the lowest address', () => {
@@ -71,7 +95,11 @@ test('claims get the lowest address', () => {
 
 test('nothing free is nothing chosen', () => {
   const full = new FreeSpace(IntervalSet.EMPTY);
-  expect([chooseNext(full, 0n), chooseAfterConflict(full), chooseLowest(full)]).toEqual([null, null, null]);
+  expect([chooseNext(full, 0n), chooseAfterConflict(full, { rank: 1, of: 2 }), chooseLowest(full)]).toEqual([
+    null,
+    null,
+    null,
+  ]);
 });
 
 /** Free: 1 … 9 and 20 … 60. */

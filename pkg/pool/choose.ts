@@ -29,9 +29,26 @@ export function chooseNext(free: FreeSpace, cursor: bigint): Choice | null {
   return toChoice(free.next(cursor));
 }
 
-/** After a lost create: far from the neighbour whose block the cursor ran into. `free` must have been reloaded. */
-export function chooseAfterConflict(free: FreeSpace): Choice | null {
-  return toChoice(free.middleOfLargest());
+/** Which part of a pool is a node's: of `of` equal ones the one after `rank` others. */
+export interface Share {
+  readonly rank: number;
+  readonly of: number;
+}
+
+/** `nodes`: all that have something of the pool, in any order and as often as they like. */
+export function shareOf(node: string, nodes: Iterable<string>): Share {
+  const all = new Set(nodes).add(node);
+  all.delete('');
+  const rank = [...all].filter((other) => other < node).length;
+  return { rank, of: all.size };
+}
+
+/**
+ * After a lost create: where this node's share of what is free begins. Nodes that look at the same pool at the same time,
+ * as they do when it gets full, go on in different places. `free` must have been reloaded.
+ */
+export function chooseAfterConflict(free: FreeSpace, { rank, of }: Share): Choice | null {
+  return toChoice(free.nth((free.size * BigInt(rank)) / BigInt(of)));
 }
 
 /** For claims: people expect their machines at the beginning of a range. */

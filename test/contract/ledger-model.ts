@@ -39,6 +39,7 @@ export class LedgerModel {
       ...parseAddress(spec.address),
       domain: spec.domain,
       state: spec.state,
+      node: spec.holder.node,
     }));
   }
 }

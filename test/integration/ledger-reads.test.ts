@@ -101,7 +101,7 @@ describe('a label only finds', () => {
     expect(await ledger.byHolder(holderKey(holderOf(), 4))).toEqual([own]);
     expect(await ledger.byNode('worker-1')).toEqual([own]);
     expect(await ledger.takenOf('pool-a')).toEqual([
-      { value: 0x0a000001n, family: 4, domain: 'default', state: 'Allocated' },
+      { value: 0x0a000001n, family: 4, domain: 'default', state: 'Allocated', node: 'worker-1' },
     ]);
     expect(await ledger.list({ pool: 'pool-a', limit: 10 })).toEqual([own]);
     expect(await ledger.list({ node: 'worker-1', limit: 10 })).toEqual([own]);

@@ -57,7 +57,7 @@ test("a record that is marked as deleted is nobody's, and its address is not fre
   expect(await ledger.byNode('worker-1')).toEqual([]);
   expect(await ledger.list({ limit: 10 })).toEqual([]);
   expect(await ledger.takenOf('pool-a')).toEqual([
-    { value: 0x0a000001n, family: 4, domain: 'default', state: 'Allocated' },
+    { value: 0x0a000001n, family: 4, domain: 'default', state: 'Allocated', node: 'worker-1' },
   ]);
   expect(await ledger.create(SPEC)).toEqual({ taken: false, record: null });
 });
