@@ -1,5 +1,6 @@
 import { asListOf, asObject, asString, ifPresent } from '#pkg/crd/untrusted.ts';
 import type { KubeObject } from '#pkg/kube/kube-object.ts';
+import { POD_MARKS, runtimeUid } from '#pkg/kube/pod-marks.ts';
 import { MULTUS_ANNOTATIONS } from '#pkg/pool/annotation-keys.ts';
 import type { Labels } from '#pkg/pool/request.ts';
 import { decodeController } from './decode-owner.ts';
@@ -11,10 +12,8 @@ export interface SeenPod {
   readonly objectUid: string;
 }
 
-const MIRROR = 'kubernetes.io/config.mirror';
-export const MIGRATION_JOB = 'kubevirt.io/migrationJobName';
 /** The rest, above all last-applied-configuration, would be kept in vain. */
-const KEPT: readonly string[] = [MIRROR, MIGRATION_JOB, ...Object.values(MULTUS_ANNOTATIONS)];
+const KEPT: readonly string[] = [...Object.values(POD_MARKS), ...Object.values(MULTUS_ANNOTATIONS)];
 const LONGEST_TEXT = 253;
 
 /** Throws where something that decides is not what Kubernetes writes. */
@@ -24,7 +23,7 @@ export function decodePod({ metadata, spec, status }: KubeObject): SeenPod {
   const facts: PodFacts = {
     namespace: asString(metadata.namespace, 'metadata.namespace', LONGEST_TEXT),
     name: asString(metadata.name, 'metadata.name', LONGEST_TEXT),
-    uid: asString(annotations[MIRROR] || metadata.uid, 'metadata.uid', LONGEST_TEXT),
+    uid: asString(runtimeUid(metadata), 'metadata.uid', LONGEST_TEXT),
     resourceVersion: metadata.resourceVersion,
     node: textOf(spec, 'spec', 'nodeName'),
     labels,

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import { isStickyHolder } from '#pkg/crd/sticky-holder.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { POD_MARKS } from '#pkg/kube/pod-marks.ts';
 import { POD_ANNOTATIONS } from '#pkg/pool/annotation-keys.ts';
 import { findMultusSelection } from '#pkg/pool/multus-selection.ts';
 import type { Controller, Labels } from '#pkg/pool/request.ts';
 import { parseRoutes } from '#pkg/pool/route-annotation.ts';
 import type { HolderFacts, HolderSource } from '../holder-source.ts';
-import { MIGRATION_JOB } from './decode-pod.ts';
 import type { NamespaceFacts } from './namespace-cache.ts';
 import type { PodFacts, Pods } from './pods.ts';
 import { isVirtualMachine } from './virtual-machine.ts';
@@ -75,7 +75,7 @@ export class PodHolders implements HolderSource {
       },
       podName: pod.name,
       isSticky: isStickyHolder(holder, this.#options),
-      isMigrationTarget: machine !== null && Object.hasOwn(pod.annotations, MIGRATION_JOB),
+      isMigrationTarget: machine !== null && Object.hasOwn(pod.annotations, POD_MARKS.migrationJob),
       routes: routes.value,
       warnings: [...multus.warnings, ...routes.warnings],
     };

@@ -1,5 +1,6 @@
 import { formatAddress, tryParseAddress } from '#pkg/ip/address.ts';
 import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
+import { POD_MARKS, runtimeUid } from '#pkg/kube/pod-marks.ts';
 import type { Resource } from '#pkg/kube/resource.ts';
 import type { SharedValues } from './shared-values.ts';
 
@@ -37,9 +38,7 @@ export interface PodFacts {
   readonly finishedAtMs: number | null;
 }
 
-const MIRROR = 'kubernetes.io/config.mirror';
-const MIGRATION_JOB = 'kubevirt.io/migrationJobName';
-const ANNOTATIONS: readonly string[] = [MIRROR, MIGRATION_JOB];
+const ANNOTATIONS: readonly string[] = Object.values(POD_MARKS);
 const GRACE_SECONDS = 30;
 const MOST_ADDRESSES = 8;
 const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'];
@@ -88,7 +87,7 @@ export function toPodFacts({ metadata, spec, status }: KubeObject, shared: Share
     deletesAtMs: toMs(metadata.deletionTimestamp),
     graceSeconds: typeof grace === 'number' && grace >= 0 ? grace : GRACE_SECONDS,
     controller: readController(metadata.ownerReferences, shared),
-    isMigrationTarget: metadata.annotations?.[MIGRATION_JOB] !== undefined,
+    isMigrationTarget: metadata.annotations?.[POD_MARKS.migrationJob] !== undefined,
     podIPs: readAddresses(given['podIPs']),
     haveAllEnded: reported > 0 && reported >= countContainers(spec) && ended.length === statuses.length,
     isAnyRunning: statuses.some((state) => isMap(state['running'])),
@@ -100,10 +99,6 @@ export function toPodFacts({ metadata, spec, status }: KubeObject, shared: Share
 }
 
 /** Kubelet calls a static pod by a UID of its own, and notes it in the pod that mirrors it. */
-function runtimeUid({ uid, annotations }: KubeObject['metadata']): string {
-  return annotations?.[MIRROR] ?? uid;
-}
-
 export function isFinished({ phase }: PodFacts): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }

@@ -1,5 +1,6 @@
 import type { Holder } from '#pkg/crd/ip-record.ts';
 import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
+import { POD_MARKS, runtimeUid } from '#pkg/kube/pod-marks.ts';
 
 /** What an adoption reads of a pod. */
 export interface AdoptedPod {
@@ -11,19 +12,17 @@ export interface AdoptedPod {
   readonly owner: NonNullable<Holder['owner']> | null;
 }
 
-const MIRROR = 'kubernetes.io/config.mirror';
-
 /** Of a large list: only what `toAdoptedPod` reads. */
 export function trimPod({ metadata, spec }: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, annotations, ownerReferences } = metadata;
-  const mirror = annotations?.[MIRROR];
+  const mirror = annotations?.[POD_MARKS.mirror];
   return {
     metadata: {
       name,
       uid,
       resourceVersion,
       ...(namespace === undefined ? {} : { namespace }),
-      ...(mirror === undefined ? {} : { annotations: { [MIRROR]: mirror } }),
+      ...(mirror === undefined ? {} : { annotations: { [POD_MARKS.mirror]: mirror } }),
       ownerReferences,
     },
     spec: { nodeName: isMap(spec) ? spec['nodeName'] : undefined },
@@ -35,7 +34,7 @@ export function toAdoptedPod({ metadata, spec }: KubeObject): AdoptedPod {
   const controller = references.find((it) => it['controller'] === true);
   const node = isMap(spec) ? spec['nodeName'] : undefined;
   return {
-    uid: metadata.annotations?.[MIRROR] || metadata.uid,
+    uid: runtimeUid(metadata),
     node: typeof node === 'string' ? node : '',
     owner: ownerIn(controller),
   };

@@ -4,6 +4,7 @@ import { toRetained } from '#pkg/crd/released-spec.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import {
   type ControllerStage,
+  expectCollected,
   held,
   leadAnyway,
   leakRecords,
@@ -258,7 +259,7 @@ describe('the kind of a holder', () => {
     await wait(QUICK.notTakenMs + 2 * QUICK.sweepEveryMs);
     const { spec } = (await stage.ledger.get('10.0.0.6')) ?? {};
     expect(spec).toMatchObject({ state: 'Allocated', holder: { name: 'vm', node: 'worker-2', interface: 'net1' } });
-    expect([...running.collected]).toEqual([['migrated', 1]]);
+    await expectCollected(running).toEqual([['migrated', 1]]);
     await uninstall();
   });
 });

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { ClusterView } from '#controller/cluster-view/cluster-view.ts';
 import { CollectCounts } from '#controller/collect/collect-metrics.ts';
 import { COLLECT_DEFAULTS, type CollectSettings } from '#controller/collect/collect-settings.ts';
@@ -166,6 +166,15 @@ export function held({ namespace, name, uid, node }: MadePod): Partial<Holder> {
 interface Running extends AsyncDisposable {
   readonly collected: ReadonlyMap<string, number>;
   readonly told: readonly ToldEvent[];
+}
+
+/** What was collected, by cause. It is counted a moment after it was written, so it is looked at until it is as expected. */
+export function expectCollected({ collected }: Pick<Running, 'collected'>) {
+  return expect.poll(() => [...collected].toSorted(), PATIENCE);
+}
+
+export function expectCauses({ collected }: Pick<Running, 'collected'>) {
+  return expect.poll(() => [...collected.keys()].toSorted(), PATIENCE);
 }
 
 interface RunWish {
