@@ -42,5 +42,5 @@ export const COLLECT_DEFAULTS: CollectSettings = {
   leaseFreshMs: 25_000,
   notTakenMs: 300_000,
   longestRestMs: 604_800_000,
-  workers: 3,
+  workers: 2,
 };

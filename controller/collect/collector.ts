@@ -36,6 +36,8 @@ const BACKOFF = { firstMs: 500, mostMs: 60_000 };
 /** A timer has an upper limit, and clocks may be wrong; each sweep looks again anyway. */
 const LONGEST_WAIT_MS = 3_600_000;
 const BREATH_EVERY = 500;
+/** Between two changes of a worker. Nobody waits for what leaked, and pods wait for the same API server. */
+const REST_MS = 2;
 
 /** Brings addresses back that nobody has any more: on events at once, and in a sweep over all records from time to time. */
 export function collectorDuty(deps: CollectorDeps): Duty {
@@ -157,7 +159,7 @@ export class Collection implements AsyncDisposable {
   }
 
   async #carryOut({ record }: KnownRecord, change: Change): Promise<undefined> {
-    const { settings, metrics, events, log, now } = this.#deps;
+    const { settings, metrics, events, log, now, timing } = this.#deps;
     const { view } = this.#term;
     await carryOut(record, change, {
       writer: this.#writer,
@@ -169,6 +171,7 @@ export class Collection implements AsyncDisposable {
       isDryRun: settings.isDryRun,
       cooldownSeconds: (pool) => view.pools.get(pool)?.cooldownSeconds ?? 0,
     });
+    await sleep(timing, REST_MS, this.#term.signal);
   }
 
   #restoreMissing(): Promise<void> {
