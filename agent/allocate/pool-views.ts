@@ -3,6 +3,7 @@ import { recordFamily } from '#pkg/crd/record-family.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { Ledger, TakenAddress } from '#pkg/ledger/ledger.ts';
+import { toTaken } from '#pkg/ledger/taken-address.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { NodeIndex } from '../node-index.ts';
 import type { PoolCatalog } from '../pool-catalog.ts';
@@ -44,12 +45,7 @@ export class PoolViews {
     const strangers = this.#index
       .all()
       .filter((record) => record.spec.pool.name !== pool.name && isAddressOf(record, pool))
-      .map(({ spec }) => ({
-        ...parseAddress(spec.address),
-        domain: spec.domain,
-        state: spec.state,
-        node: spec.holder.node,
-      }));
+      .map(toTaken);
     const taken = await this.#ledger.takenOf(pool.name);
     return [...taken.filter((it) => it.domain === pool.domain && it.family === pool.family), ...strangers];
   }

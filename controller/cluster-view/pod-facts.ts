@@ -1,6 +1,6 @@
 import { formatAddress, tryParseAddress } from '#pkg/ip/address.ts';
 import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
-import { POD_MARKS, runtimeUid } from '#pkg/kube/pod-marks.ts';
+import { POD_MARKS, runtimeUid, trimPodMetadata } from '#pkg/kube/pod-marks.ts';
 import type { Resource } from '#pkg/kube/resource.ts';
 import type { SharedValues } from './shared-values.ts';
 
@@ -38,27 +38,16 @@ export interface PodFacts {
   readonly finishedAtMs: number | null;
 }
 
-const ANNOTATIONS: readonly string[] = Object.values(POD_MARKS);
 const GRACE_SECONDS = 30;
 const MOST_ADDRESSES = 8;
 const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'];
 
 /** Of a large list: only what `toPodFacts` reads. */
 export function trimPod({ metadata, spec, status }: KubeObject): KubeObject {
-  const { name, namespace, uid, resourceVersion, deletionTimestamp, annotations, ownerReferences } = metadata;
-  const kept = Object.entries(annotations ?? {}).filter(([key]) => ANNOTATIONS.includes(key));
   const { nodeName, hostNetwork, terminationGracePeriodSeconds } = asMap(spec);
   const { phase, podIPs, ...rest } = asMap(status);
   return {
-    metadata: {
-      name,
-      uid,
-      resourceVersion,
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-      ...(kept.length === 0 ? {} : { annotations: Object.fromEntries(kept) }),
-      ownerReferences: asList(ownerReferences).filter((owner) => asMap(owner)['controller'] === true),
-    },
+    metadata: trimPodMetadata(metadata),
     spec: { nodeName, hostNetwork, terminationGracePeriodSeconds, containers: { length: countContainers(spec) } },
     status: {
       phase,

@@ -1,6 +1,6 @@
 import type { Holder } from '#pkg/crd/ip-record.ts';
 import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
-import { POD_MARKS, runtimeUid } from '#pkg/kube/pod-marks.ts';
+import { runtimeUid, trimPodMetadata } from '#pkg/kube/pod-marks.ts';
 
 /** What an adoption reads of a pod. */
 export interface AdoptedPod {
@@ -14,17 +14,8 @@ export interface AdoptedPod {
 
 /** Of a large list: only what `toAdoptedPod` reads. */
 export function trimPod({ metadata, spec }: KubeObject): KubeObject {
-  const { name, namespace, uid, resourceVersion, annotations, ownerReferences } = metadata;
-  const mirror = annotations?.[POD_MARKS.mirror];
   return {
-    metadata: {
-      name,
-      uid,
-      resourceVersion,
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(mirror === undefined ? {} : { annotations: { [POD_MARKS.mirror]: mirror } }),
-      ownerReferences,
-    },
+    metadata: trimPodMetadata(metadata),
     spec: { nodeName: isMap(spec) ? spec['nodeName'] : undefined },
   };
 }

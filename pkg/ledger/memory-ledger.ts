@@ -1,10 +1,10 @@
 import { holderKey } from '#pkg/crd/holder-key.ts';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { recordFamily } from '#pkg/crd/record-family.ts';
-import { parseAddress } from '#pkg/ip/address.ts';
 import type { RecordQuery, TakenAddress } from './ledger.ts';
 import { type Commits, LocalLedger } from './local-ledger.ts';
 import type { RecordStore } from './record-store.ts';
+import { toTaken } from './taken-address.ts';
 
 /** For tests: forgets everything, but decides like the others. */
 export function createMemoryLedger(options: { now?: () => Date } = {}): LocalLedger {
@@ -56,12 +56,7 @@ class MemoryStore implements RecordStore {
   }
 
   takenOf(pool: string): TakenAddress[] {
-    return this.#where(({ spec }) => spec.pool.name === pool).map(({ spec }) => ({
-      ...parseAddress(spec.address),
-      domain: spec.domain,
-      state: spec.state,
-      node: spec.holder.node,
-    }));
+    return this.#where(({ spec }) => spec.pool.name === pool).map(toTaken);
   }
 
   close(): void {
