@@ -1,9 +1,21 @@
 import { FreeSpace } from '#pkg/ip/free-space.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { TakenAddress } from '#pkg/ledger/ledger.ts';
-import { chooseAfterConflict, chooseNext, type Share, shareOf, startCursor } from '#pkg/pool/choose.ts';
+import {
+  type Choice,
+  chooseNext,
+  chooseOwn,
+  countOwn,
+  cursorApart,
+  type Share,
+  shareOf,
+  startCursor,
+} from '#pkg/pool/choose.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { TakingPace } from './taking-pace.ts';
+
+/** Nodes that begin in an empty pool at the same time cannot see each other. After so many picks they can. */
+const SECOND_LOOK_AFTER = 32;
 
 /**
  * Which addresses of a pool look free from this node. Allowed to be wrong in both directions: the create decides.
@@ -21,8 +33,9 @@ export class PoolView {
   #cursor: bigint;
   #loading: Promise<void> | null = null;
   #isLoaded = false;
-  #hasJumped = false;
+  #picks = 0;
   #share: Share = { rank: 0, of: 1 };
+  #ownLeft = 0n;
   #suspects: readonly bigint[] = [];
   /** Own writes that end while a load is under way: the load may have read before them. */
   #since: { value: bigint; free: boolean }[] = [];
@@ -66,18 +79,22 @@ export class PoolView {
     await this.#loading?.catch(() => {});
   }
 
-  /**
-   * Next-fit. After a lost create the search goes on in this node's own share: with the first who comes after the
-   * reload, and the others behind it, or each of them would begin a block of its own for the next node to run into.
-   */
-  pick(isAfterConflict: boolean): bigint | null {
-    const isJump = isAfterConflict && !this.#hasJumped;
-    const choice = isJump ? chooseAfterConflict(this.#free, this.#share) : chooseNext(this.#free, this.#cursor);
+  /** Next-fit: once through this node's share of what the last load left free, then through everything. */
+  pick(): bigint | null {
+    const choice = this.#chooseOwn() ?? chooseNext(this.#free, this.#cursor);
     if (choice === null) return null;
-    if (isJump) this.#hasJumped = true;
     this.#hold(choice.value);
     this.#cursor = choice.cursor;
+    this.#picks += 1;
+    // Who does not learn of the others this way learns of them by a lost create.
+    if (this.#picks === SECOND_LOOK_AFTER && this.#share.of === 1) this.reload().catch(() => {});
     return choice.value;
+  }
+
+  #chooseOwn(): Choice | null {
+    if (this.#ownLeft === 0n) return null;
+    this.#ownLeft -= 1n;
+    return chooseOwn(this.#free, this.#cursor, this.#share);
   }
 
   /** Takes out one given address, even one that looks taken: only the ledger can refuse it. */
@@ -131,7 +148,8 @@ export class PoolView {
       this.#node,
       taken.map(({ node }) => node),
     );
+    this.#ownLeft = countOwn(free, this.#share);
+    if (this.#ownLeft === 0n && this.#share.of > 1) this.#cursor = cursorApart(free, this.#share) ?? this.#cursor;
     this.#isLoaded = true;
-    this.#hasJumped = false;
   }
 }

@@ -26,7 +26,7 @@ export async function takeAddress(view: PoolView, taking: Taking): Promise<IpRec
   let sawEmpty = false;
   try {
     for (;;) {
-      const attempt = await takeNext(view, lost.length > 0, taking);
+      const attempt = await takeNext(view, taking);
       if (attempt !== null && 'record' in attempt) return attempt.record;
       if (attempt === null && sawEmpty) return null;
       if (attempt === null) sawEmpty = true;
@@ -42,7 +42,6 @@ export async function takeAddress(view: PoolView, taking: Taking): Promise<IpRec
 /** One create, in its turn. Null when nothing looks free. */
 async function takeNext(
   view: PoolView,
-  isAfterConflict: boolean,
   taking: Taking,
 ): Promise<{ readonly record: IpRecord } | { readonly lost: bigint } | null> {
   const { call, nowMs, reach } = taking;
@@ -51,7 +50,7 @@ async function takeNext(
   throwIfOver(taking);
   if (turn === null)
     throw new IpamError('agent-unavailable', 'other calls were before this one until its time was over');
-  const value = view.pick(isAfterConflict);
+  const value = view.pick();
   if (value === null) return null;
   reach('address-chosen');
   // Of ten that ran into a neighbour's block together nobody needs to read whose it is.

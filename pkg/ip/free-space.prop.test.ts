@@ -32,3 +32,16 @@ test('any run of takes and gives behaves like a set of numbers', () => {
     }),
   );
 });
+
+test('every nth address is found and counted as in a list of numbers', () => {
+  const modulus = fc.bigInt(1n, UNIVERSE + 2n);
+  fc.assert(
+    fc.property(fc.uniqueArray(value), modulus, value, fc.bigInt(0n, UNIVERSE + 1n), (members, modulus, rest, from) => {
+      const residue = { modulus, rest: rest % modulus };
+      const space = new FreeSpace(IntervalSet.of(members.map((v) => ({ first: v, last: v }))));
+      const own = members.filter((v) => v % modulus === residue.rest).sort((a, b) => Number(a - b));
+      expect(space.countOf(residue)).toBe(BigInt(own.length));
+      expect(space.nextOf(residue, from)).toBe(own.find((v) => v >= from) ?? own[0] ?? null);
+    }),
+  );
+});

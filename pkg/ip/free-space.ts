@@ -1,5 +1,13 @@
 import type { Interval, IntervalSet } from './interval-set.ts';
-import { hasMember, indexAtOrAfter, nextMember, nthMember } from './sorted-intervals.ts';
+import {
+  countOfResidue,
+  hasMember,
+  indexAtOrAfter,
+  nextMember,
+  nextOfResidue,
+  nthMember,
+  type Residue,
+} from './sorted-intervals.ts';
 
 /** The free addresses of one pool as a node sees them; `take` and `give` change it in place. */
 export class FreeSpace {
@@ -50,6 +58,15 @@ export class FreeSpace {
   /** Smallest free address at or above `from`, else the lowest of all. */
   next(from: bigint): bigint | null {
     return nextMember(this.sorted, from);
+  }
+
+  /** Like `next`, among every nth address only. */
+  nextOf(residue: Residue, from: bigint): bigint | null {
+    return nextOfResidue(this.sorted, from, residue);
+  }
+
+  countOf(residue: Residue): bigint {
+    return countOfResidue(this.sorted, residue);
   }
 
   lowest(): bigint | null {

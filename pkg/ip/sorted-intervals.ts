@@ -39,6 +39,39 @@ export function nthMember(intervals: SortedIntervals, index: bigint): bigint | n
   return null;
 }
 
+/** Every `modulus`th address: those that leave `rest` when divided by it. */
+export interface Residue {
+  readonly modulus: bigint;
+  readonly rest: bigint;
+}
+
+/** Smallest member of `residue` at or above `from`; past the end it wraps to the lowest. */
+export function nextOfResidue(intervals: SortedIntervals, from: bigint, residue: Residue): bigint | null {
+  return lowestOfResidue(intervals, from, residue) ?? lowestOfResidue(intervals, 0n, residue);
+}
+
+function lowestOfResidue(intervals: SortedIntervals, from: bigint, residue: Residue): bigint | null {
+  for (let index = indexAtOrAfter(intervals, from); index < intervals.length; index += 1) {
+    const { first = 0n, last = -1n } = intervals[index] ?? {};
+    const value = firstOfResidue(first < from ? from : first, residue);
+    if (value <= last) return value;
+  }
+  return null;
+}
+
+export function countOfResidue(intervals: SortedIntervals, residue: Residue): bigint {
+  return intervals.reduce((total, { first, last }) => {
+    const lowest = firstOfResidue(first, residue);
+    return lowest > last ? total : total + (last - lowest) / residue.modulus + 1n;
+  }, 0n);
+}
+
+/** The lowest of `residue` at or above `from`. */
+function firstOfResidue(from: bigint, { modulus, rest }: Residue): bigint {
+  const ahead = (rest - (from % modulus)) % modulus;
+  return from + (ahead < 0n ? ahead + modulus : ahead);
+}
+
 export function countMembers(intervals: SortedIntervals): bigint {
   return intervals.reduce((total, { first, last }) => total + last - first + 1n, 0n);
 }

@@ -2,7 +2,16 @@ import { expect, test } from 'vitest';
 import { FreeSpace } from '#pkg/ip/free-space.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { buildPool } from '#test/support/build-pool.ts';
-import { chooseAfterConflict, chooseLowest, chooseNext, shareOf, startCursor, startOffset } from './choose.ts';
+import {
+  chooseLowest,
+  chooseNext,
+  chooseOwn,
+  countOwn,
+  cursorApart,
+  shareOf,
+  startCursor,
+  startOffset,
+} from './choose.ts';
 
 test('the offset of a node is the same on every run: a restarted agent goes on where it was', () => {
   expect(startOffset('worker-1', 'pool-a', 1n << 64n)).toBe(0x7ecb7684bbf80fa3n);
@@ -68,8 +77,27 @@ test.each([
   { rank: 2, of: 4, value: 36n },
   { rank: 3, of: 4, value: 48n },
   { rank: 999, of: 1000, value: 60n },
-])('after a lost create the search goes on in share $rank of $of', ({ value, ...share }) => {
-  expect(chooseAfterConflict(space(), share)).toEqual({ value, cursor: value + 1n });
+])('with nothing of its own left node $rank of $of looks from $value on', ({ value, ...share }) => {
+  expect(cursorApart(space(), share)).toBe(value);
+});
+
+test.each([
+  { name: 'the cursor itself when it is its own', cursor: 6n, value: 6n },
+  { name: 'the next of its own', cursor: 3n, value: 6n },
+  { name: 'the next of its own behind a gap', cursor: 7n, value: 22n },
+  { name: 'its lowest past the end', cursor: 59n, value: 2n },
+  { name: 'its lowest past the last interval', cursor: 61n, value: 2n },
+])('of four nodes the one with rank 2 takes $name', ({ cursor, value }) => {
+  expect(chooseOwn(space(), cursor, { rank: 2, of: 4 })).toEqual({ value, cursor: value + 1n });
+});
+
+test('nothing is chosen of a share that is used up', () => {
+  const free = new FreeSpace(IntervalSet.of([{ first: 5n, last: 7n }]));
+  expect([chooseOwn(free, 0n, { rank: 0, of: 4 }), countOwn(free, { rank: 0, of: 4 })]).toEqual([null, 0n]);
+});
+
+test('who is alone has no share to keep to', () => {
+  expect(countOwn(space(), { rank: 0, of: 1 })).toBe(0n);
 });
 
 test.each([
@@ -82,11 +110,22 @@ test.each([
   expect(shareOf('b', nodes)).toEqual(share);
 });
 
+const NODES = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+
 test('the shares of all nodes are the whole pool, each address once', () => {
-  const nodes = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
-  const starts = nodes.map((node) => chooseAfterConflict(space(), shareOf(node, nodes))?.value);
-  expect(new Set(starts).size).toBe(nodes.length);
-  expect(starts[0]).toBe(1n);
+  const chosen = NODES.flatMap((node) => {
+    const [free, share] = [space(), shareOf(node, NODES)];
+    return Array.from({ length: Number(countOwn(free, share)) }, () => {
+      const value = chooseOwn(free, 30n, share)?.value ?? -1n;
+      free.take(value);
+      return value;
+    });
+  });
+  expect(chosen.toSorted((a, b) => Number(a - b))).toEqual(addressesOf(space()));
+});
+
+test('nodes with nothing of their own left look in different places', () => {
+  expect(new Set(NODES.map((node) => cursorApart(space(), shareOf(node, NODES)))).size).toBe(NODES.length);
 });
 
 test('claims get the lowest address', () => {
@@ -95,11 +134,10 @@ test('claims get the lowest address', () => {
 
 test('nothing free is nothing chosen', () => {
   const full = new FreeSpace(IntervalSet.EMPTY);
-  expect([chooseNext(full, 0n), chooseAfterConflict(full, { rank: 1, of: 2 }), chooseLowest(full)]).toEqual([
-    null,
-    null,
-    null,
-  ]);
+  const share = { rank: 1, of: 2 };
+  expect([chooseNext(full, 0n), chooseOwn(full, 0n, share), cursorApart(full, share), chooseLowest(full)]).toEqual(
+    Array.from({ length: 4 }, () => null),
+  );
 });
 
 /** Free: 1 … 9 and 20 … 60. */
@@ -110,4 +148,8 @@ function space(): FreeSpace {
       { first: 20n, last: 60n },
     ]),
   );
+}
+
+function addressesOf(free: FreeSpace): bigint[] {
+  return Array.from({ length: Number(free.size) }, (_, at) => free.nth(BigInt(at)) ?? -1n);
 }

@@ -1,4 +1,5 @@
 import type { FreeSpace } from '#pkg/ip/free-space.ts';
+import type { Residue } from '#pkg/ip/sorted-intervals.ts';
 import type { Pool } from './pool.ts';
 
 /** A free address, and where the next search in this pool starts: the address just given rests longest. */
@@ -29,7 +30,7 @@ export function chooseNext(free: FreeSpace, cursor: bigint): Choice | null {
   return toChoice(free.next(cursor));
 }
 
-/** Which part of a pool is a node's: of `of` equal ones the one after `rank` others. */
+/** Which addresses of a pool are a node's to take first: of `of` nodes it is the one after `rank` others. */
 export interface Share {
   readonly rank: number;
   readonly of: number;
@@ -43,12 +44,23 @@ export function shareOf(node: string, nodes: Iterable<string>): Share {
   return { rank, of: all.size };
 }
 
-/**
- * After a lost create: where this node's share of what is free begins. Nodes that look at the same pool at the same time,
- * as they do when it gets full, go on in different places. `free` must have been reloaded.
- */
-export function chooseAfterConflict(free: FreeSpace, { rank, of }: Share): Choice | null {
-  return toChoice(free.nth((free.size * BigInt(rank)) / BigInt(of)));
+/** Next-fit among the share's own: every `of`th address. Nodes that know of each other do not meet there, however old their views are. */
+export function chooseOwn(free: FreeSpace, cursor: bigint, share: Share): Choice | null {
+  return toChoice(free.nextOf(toResidue(share), cursor));
+}
+
+/** How many of a share are free; whoever is alone has no share to keep to. */
+export function countOwn(free: FreeSpace, share: Share): bigint {
+  return share.of > 1 ? free.countOf(toResidue(share)) : 0n;
+}
+
+/** Where to look when nothing of the share is left: nodes that look at the same time, as they do when a pool gets full, begin in different places. */
+export function cursorApart(free: FreeSpace, { rank, of }: Share): bigint | null {
+  return free.nth((free.size * BigInt(rank)) / BigInt(of));
+}
+
+function toResidue({ rank, of }: Share): Residue {
+  return { modulus: BigInt(of), rest: BigInt(rank) };
 }
 
 /** For claims: people expect their machines at the beginning of a range. */

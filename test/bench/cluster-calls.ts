@@ -5,6 +5,8 @@ import { type Line, printTable } from './report.ts';
 
 const NODES = ['worker-1', 'worker-2', 'worker-3', 'worker-4'];
 const PER_NODE = 100;
+/** So many that a node that began in an empty pool has looked once more for others. */
+const WARM_UP_PER_NODE = 40;
 /** A request is counted a moment after its answer. */
 const COUNTING_MS = 1_000;
 /** The server's own business, whoever asks it; a watch is no read of a call. */
@@ -15,7 +17,7 @@ export async function benchCalls(): Promise<void> {
   await using site = await ClusterSite.start(NODES);
   await site.createPool('bench', '10.1.0.0-10.1.255.255');
   const agents = await site.startAgents();
-  await addAll(agents, await site.createPods(NODES, 5), 'bench');
+  await addAll(agents, await site.createPods(NODES, WARM_UP_PER_NODE), 'bench');
   const pods = await site.createPods(NODES, PER_NODE);
   const total = pods.flat().length;
 

@@ -200,7 +200,7 @@ test('4. the address is neither excluded nor reserved', async () => {
   const excluding = pool('a', { spec: { excludeIPs: ['10.0.0.10', '10.0.0.12'] } });
   const view = new PoolView(excluding, reservedOf(['10.0.0.11', '10.0.0.13']), 'worker-1', async () => []);
   await view.ready();
-  const given = view.pick(false);
+  const given = view.pick();
   expect(given === null ? null : formatAddress({ family: 4, value: given })).toBe('10.0.0.14');
-  expect(view.pick(false)).toBeNull();
+  expect(view.pick()).toBeNull();
 });
