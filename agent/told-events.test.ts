@@ -28,7 +28,7 @@ test('a failed ADD tells the pod why; one that went well tells nothing', async (
 test.each([
   {
     name: 'an annotation',
-    error: new IpamError('bad-input', 'annotation ipam.spidernet.io/ippool: not JSON'),
+    error: new IpamError('bad-annotation', 'annotation ipam.spidernet.io/ippool: not JSON'),
     reason: 'InvalidIPAMAnnotation',
   },
   { name: 'a body', error: new IpamError('bad-input', 'containerID is missing'), reason: undefined },

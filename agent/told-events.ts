@@ -11,7 +11,7 @@ export const FAILED_ADD_EVENTS = {
   'address-refused': 'IPAddressRefused',
   'gateway-unreachable': 'GatewayUnreachable',
   'address-conflict': 'IPAddressConflict',
-  'bad-input': 'InvalidIPAMAnnotation',
+  'bad-annotation': 'InvalidIPAMAnnotation',
 } as const satisfies Partial<Record<Reason, string>>;
 
 /** A foreign host answers on an address of a pool: told to the pool, and to the pod that was to have the address. */
@@ -20,7 +20,6 @@ const CONFLICT_EVENT = 'IPAddressConflict';
 /** Null where an event would help nobody, or where there is no pod to tell. */
 export function failedAddEvent(args: AddArgs, { reason, message, details }: IpamError): ToldEvent | null {
   if (args.podName === '' || args.podNamespace === '' || !isTold(reason)) return null;
-  if (reason === 'bad-input' && !message.startsWith('annotation ')) return null;
   const note = details === '' ? message : `${message}\n${details}`;
   return { regarding: podOf(args), type: 'Warning', reason: FAILED_ADD_EVENTS[reason], note };
 }

@@ -65,8 +65,8 @@ export function surveyPools(request: PoolRequest, snapshot: CatalogSnapshot, opt
   const candidates = findCandidates(request, [...snapshot.pools.values()], options);
   if (candidates.kind === 'subnets') {
     throw new IpamError(
-      'bad-config',
-      `${describeSource(candidates.source)} asks for a subnet; this agent serves pools only`,
+      'no-eligible-pool',
+      `${describeSource(candidates.source)} asks for a pool made from a subnet; this version serves only pools that somebody made`,
     );
   }
   return {

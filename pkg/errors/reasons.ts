@@ -4,6 +4,7 @@ export const REASONS = {
   'bad-environment': { cni: 4, retry: false },
   'io-failure': { cni: 5, retry: true },
   'bad-input': { cni: 6, retry: false },
+  'bad-annotation': { cni: 6, retry: false },
   'bad-config': { cni: 7, retry: false },
   'agent-unavailable': { cni: 11, retry: true },
   'agent-busy': { cni: 11, retry: true },

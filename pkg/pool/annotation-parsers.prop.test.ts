@@ -38,7 +38,7 @@ test.each(Object.entries(PARSERS))('%s answers any text or refuses it as bad inp
         parse(input);
       } catch (thrown) {
         expect(thrown).toBeInstanceOf(IpamError);
-        expect(thrown).toMatchObject({ reason: 'bad-input' });
+        expect(thrown).toMatchObject({ reason: 'bad-annotation' });
         expect((thrown as IpamError).message).toMatch(/^annotation ipam\.spidernet\.io\//);
         expect((thrown as IpamError).message.length).toBeLessThan(1500);
       }

@@ -21,7 +21,7 @@ export class AnnotationReader {
   }
 
   fault(text: string, cause?: unknown): IpamError {
-    return new IpamError('bad-input', `annotation ${this.key}: ${text}`, { cause });
+    return new IpamError('bad-annotation', `annotation ${this.key}: ${text}`, { cause });
   }
 
   bounded(text: string): string {

@@ -46,5 +46,6 @@ function fromCniConfig({ cniConfig }: PoolRequest): AskedPools | null {
 
 function named(source: CandidateSource, names: PoolNames): Pick<AskedPools, 'source' | 'v4' | 'v6'> {
   const from = describeSource(source);
-  return { source, v4: { from, names: names.v4 }, v6: { from, names: names.v6 } };
+  const fault = source === 'cni-configuration' ? 'bad-config' : 'bad-annotation';
+  return { source, v4: { from, names: names.v4, fault }, v6: { from, names: names.v6, fault } };
 }

@@ -91,7 +91,7 @@ describe('the first source that exists wins completely', () => {
 
   test('a broken annotation is an error, not a reason to look further', () => {
     const broken = { pod: { annotations: { ...IPPOOL, 'ipam.spidernet.io/ippools': '' } } };
-    expect(() => find(broken)).toThrow(expect.objectContaining({ reason: 'bad-input' }));
+    expect(() => find(broken)).toThrow(expect.objectContaining({ reason: 'bad-annotation' }));
   });
 
   test('subnet annotations are ignored, and it is said, while SpiderSubnet is off', () => {
@@ -174,9 +174,21 @@ describe('names and patterns', () => {
       message: 'CNI configuration: duplicate pool "zeta"',
     },
     {
+      name: 'a name written twice in an annotation',
+      request: { pod: { annotations: { 'ipam.spidernet.io/ippool': '{"ipv4":["zeta","zeta"]}' } } },
+      reason: 'bad-annotation',
+      message: 'pod annotation ipam.spidernet.io/ippool: duplicate pool "zeta"',
+    },
+    {
+      name: 'a malformed pattern in the CNI configuration',
+      request: { cniConfig: { ipv4: ['*['] } },
+      reason: 'bad-config',
+      message: 'CNI configuration: malformed pattern "*["',
+    },
+    {
       name: 'a malformed pattern',
       request: { pod: { annotations: { 'ipam.spidernet.io/ippool': '{"ipv4":["*["]}' } } },
-      reason: 'bad-input',
+      reason: 'bad-annotation',
       message: 'pod annotation ipam.spidernet.io/ippool: malformed pattern "*["',
     },
   ])('refused: $name', ({ request, reason, message }) => {

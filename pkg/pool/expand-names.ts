@@ -28,7 +28,7 @@ export function expandNames(list: NameList, family: Family, known: readonly Pool
       if (matched.length === 0) unmatched.push(name);
       for (const pool of matched) found.add(pool);
     } else {
-      if (plainNames.has(name)) throw new IpamError('bad-config', `${list.from}: duplicate pool ${quote(name)}`);
+      if (plainNames.has(name)) throw new IpamError(list.fault, `${list.from}: duplicate pool ${quote(name)}`);
       plainNames.add(name);
       found.add(known.find((pool) => pool.name === name) ?? refuse(name, list, family, known));
     }
@@ -41,18 +41,17 @@ export function toCandidates(pools: readonly Pool[]): Candidate[] {
 }
 
 function matchPattern(pattern: string, list: NameList, family: Family, known: readonly Pool[]): Pool[] {
-  const isMatch = compileNamed(pattern, list.from);
+  const isMatch = compileNamed(pattern, list);
   return known
     .filter((pool) => pool.family === family && isMatch(pool.name))
     .sort((a, b) => compareText(a.name, b.name));
 }
 
-function compileNamed(pattern: string, from: string): (name: string) => boolean {
+function compileNamed(pattern: string, { from, fault }: NameList): (name: string) => boolean {
   try {
     return compilePattern(pattern);
   } catch (thrown) {
-    const { reason, message } = toIpamError(thrown);
-    throw new IpamError(reason, `${from}: ${message}`, { cause: thrown });
+    throw new IpamError(fault, `${from}: ${toIpamError(thrown).message}`, { cause: thrown });
   }
 }
 

@@ -79,7 +79,7 @@ function orMalformed(index: number | null, read: () => MultusSelection): MultusS
     return read();
   } catch (thrown) {
     const { reason, message } = toIpamError(thrown);
-    if (reason !== 'bad-input') throw thrown;
+    if (reason !== 'bad-annotation') throw thrown;
     return { ...unknown(index, message), warnings: [message] };
   }
 }

@@ -6,8 +6,8 @@ const NEW6 = 'ipam.spidernet.io/default-ipv6-ippool';
 const OLD4 = 'ipam.spidernet.io/defaultv4ippool';
 const OLD6 = 'ipam.spidernet.io/defaultv6ippool';
 
-const nothing4 = { from: `namespace annotation ${NEW4}`, names: [] };
-const nothing6 = { from: `namespace annotation ${NEW6}`, names: [] };
+const nothing4 = { from: `namespace annotation ${NEW4}`, names: [], fault: 'bad-annotation' };
+const nothing6 = { from: `namespace annotation ${NEW6}`, names: [], fault: 'bad-annotation' };
 
 test.each([
   { name: 'no annotation', annotations: {}, expected: { v4: nothing4, v6: nothing6, warnings: [] } },
@@ -15,8 +15,8 @@ test.each([
     name: 'both families, newer spelling',
     annotations: { [NEW4]: '["a","b*"]', [NEW6]: '["c"]' },
     expected: {
-      v4: { from: `namespace annotation ${NEW4}`, names: ['a', 'b*'] },
-      v6: { from: `namespace annotation ${NEW6}`, names: ['c'] },
+      v4: { from: `namespace annotation ${NEW4}`, names: ['a', 'b*'], fault: 'bad-annotation' },
+      v6: { from: `namespace annotation ${NEW6}`, names: ['c'], fault: 'bad-annotation' },
       warnings: [],
     },
   },
@@ -24,8 +24,8 @@ test.each([
     name: 'both families, older spelling',
     annotations: { [OLD4]: '["a"]', [OLD6]: '["c"]' },
     expected: {
-      v4: { from: `namespace annotation ${OLD4}`, names: ['a'] },
-      v6: { from: `namespace annotation ${OLD6}`, names: ['c'] },
+      v4: { from: `namespace annotation ${OLD4}`, names: ['a'], fault: 'bad-annotation' },
+      v6: { from: `namespace annotation ${OLD6}`, names: ['c'], fault: 'bad-annotation' },
       warnings: [],
     },
   },
@@ -33,7 +33,7 @@ test.each([
     name: 'the newer spelling wins, even over a broken older one',
     annotations: { [NEW4]: '["new"]', [OLD4]: 'broken' },
     expected: {
-      v4: { from: `namespace annotation ${NEW4}`, names: ['new'] },
+      v4: { from: `namespace annotation ${NEW4}`, names: ['new'], fault: 'bad-annotation' },
       v6: nothing6,
       warnings: [`annotation ${OLD4} is ignored: ${NEW4} is there too`],
     },
@@ -64,5 +64,7 @@ test.each([
     message: `annotation ${OLD4}: the value[0] must be a string, is a number`,
   },
 ])('refused: $name', ({ annotations, message }) => {
-  expect(() => parseNamespacePools(annotations)).toThrow(expect.objectContaining({ reason: 'bad-input', message }));
+  expect(() => parseNamespacePools(annotations)).toThrow(
+    expect.objectContaining({ reason: 'bad-annotation', message }),
+  );
 });

@@ -6,6 +6,8 @@ import type { Labels } from './request.ts';
 export interface NameList {
   readonly from: string;
   readonly names: readonly string[];
+  /** What a list that cannot be used is: whoever wrote it is told. */
+  readonly fault: 'bad-annotation' | 'bad-config';
 }
 
 export interface NamespacePools {
@@ -31,5 +33,5 @@ function readNameList(annotations: Labels, [key, olderKey]: readonly [string, st
   const usedText = text ?? olderText;
   const reader = new AnnotationReader(usedKey);
   const names = usedText === undefined ? [] : reader.names(reader.json(usedText), 'the value');
-  return { from: `namespace annotation ${usedText === undefined ? key : usedKey}`, names };
+  return { from: `namespace annotation ${usedText === undefined ? key : usedKey}`, names, fault: 'bad-annotation' };
 }

@@ -52,7 +52,7 @@ test.each([
     fault: 'the value must be an object, is a list',
   },
 ])('ippool is refused: $name', ({ text, fault }) => {
-  const error = { reason: 'bad-input', message: `annotation ipam.spidernet.io/ippool: ${fault}` };
+  const error = { reason: 'bad-annotation', message: `annotation ipam.spidernet.io/ippool: ${fault}` };
   expect(() => parseIppool(text)).toThrow(expect.objectContaining(error));
 });
 
@@ -162,7 +162,7 @@ test.each([
     fault: 'the value has 101 items, at most 100 are read',
   },
 ])('ippools is refused: $name', ({ text, nic, fault }) => {
-  const error = { reason: 'bad-input', message: `annotation ipam.spidernet.io/ippools: ${fault}` };
+  const error = { reason: 'bad-annotation', message: `annotation ipam.spidernet.io/ippools: ${fault}` };
   expect(() => parseIppools(text, nic)).toThrow(expect.objectContaining(error));
 });
 

@@ -34,6 +34,6 @@ test.each([
   },
   { name: 'an object', text: '{"dst":"10.1.0.0/16","gw":"10.0.0.1"}', fault: 'the value must be a list, is an object' },
 ])('refused: $name', ({ text, fault }) => {
-  const error = { reason: 'bad-input', message: `annotation ipam.spidernet.io/routes: ${fault}` };
+  const error = { reason: 'bad-annotation', message: `annotation ipam.spidernet.io/routes: ${fault}` };
   expect(() => parseRoutes(text)).toThrow(expect.objectContaining(error));
 });

@@ -34,7 +34,7 @@ test.each([
   { name: 'empty families', text: '{"ipv4":[],"ipv6":null}', fault: 'the value names no subnet' },
   { name: 'bad JSON', text: 'subnet-a', fault: 'bad JSON: Unexpected token \'s\', "subnet-a" is not valid JSON' },
 ])('subnet is refused: $name', ({ text, fault }) => {
-  const error = { reason: 'bad-input', message: `annotation ipam.spidernet.io/subnet: ${fault}` };
+  const error = { reason: 'bad-annotation', message: `annotation ipam.spidernet.io/subnet: ${fault}` };
   expect(() => parseSubnet(text)).toThrow(expect.objectContaining(error));
 });
 
@@ -70,6 +70,6 @@ test.each([
     fault: 'subnet "a" is on two interfaces',
   },
 ])('subnets is refused: $name', ({ text, fault }) => {
-  const error = { reason: 'bad-input', message: `annotation ipam.spidernet.io/subnets: ${fault}` };
+  const error = { reason: 'bad-annotation', message: `annotation ipam.spidernet.io/subnets: ${fault}` };
   expect(() => parseSubnets(text)).toThrow(expect.objectContaining(error));
 });

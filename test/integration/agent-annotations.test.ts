@@ -5,6 +5,7 @@ import { type AgentAtWork, type PodCluster, startAgentOf, startPodCluster } from
 const IPPOOL = 'ipam.spidernet.io/ippool';
 const IPPOOLS = 'ipam.spidernet.io/ippools';
 const ROUTES = 'ipam.spidernet.io/routes';
+const SUBNET = 'ipam.spidernet.io/subnet';
 const NETWORKS = 'k8s.v1.cni.cncf.io/networks';
 
 let cluster: PodCluster;
@@ -111,7 +112,7 @@ describe('an annotation that cannot be read is refused by its name and its fault
     },
   ])('$name', async ({ key, text, fault }) => {
     const { reason, message } = await refusal({ [key]: text });
-    expect(['bad-input', 'bad-config']).toContain(reason);
+    expect(reason).toBe('bad-annotation');
     expect(message).toContain(key);
     expect(message).toContain(fault);
     expect(message.length).toBeLessThan(2_000);
@@ -119,13 +120,30 @@ describe('an annotation that cannot be read is refused by its name and its fault
   });
 
   test("a namespace's", async () => {
-    const { message } = await agent.refusal(await podWith({}, 'broken'));
-    expect(message).toContain('ipam.spidernet.io/default-ipv4-ippool');
+    const { reason, message } = await agent.refusal(await podWith({}, 'broken'));
+    expect(reason).toBe('bad-annotation');
+    expect(message).toContain('ipam.spidernet.io/default-ipv4-ippool: bad JSON');
+  });
+
+  test('the Multus selection, where an interface is found by its place in it', async () => {
+    const annotations = {
+      [IPPOOLS]: json([{ ipv4: ['team-a'] }, { ipv4: ['team-b'] }]),
+      [NETWORKS]: '[{"name": "blue"',
+    };
+    const { message } = await refusal(annotations, { ifName: 'net1' });
+    expect(message).toContain(`annotation ${NETWORKS}: bad JSON`);
+    expect(await poolsOf(annotations)).toEqual(['team-a']); // eth0 needs no place
+  });
+
+  test('one of 10 MB never gets as far as a pod', async () => {
+    await expect(podWith({ [IPPOOL]: json({ ipv4: ['x'.repeat(10_000_000)] }) })).rejects.toThrow(/too (large|long)/i);
   });
 
   test('unknown keys are told in the log and cost nobody an address', async () => {
-    expect(await poolsOf({ [IPPOOL]: json({ ipv4: ['team-a'], ipv5: ['x'], __proto__: 1 }) })).toEqual(['team-a']);
-    await vi.waitUntil(() => agent.log.join('').includes('unknown keys'), 10_000);
+    const text = '{"ipv4": ["team-a"], "ipv5": ["x"], "__proto__": {"ipv6": ["default-6"]}, "constructor": 1}';
+    expect(await poolsOf({ [IPPOOL]: text })).toEqual(['team-a']);
+    const told = `annotation ${IPPOOL}: the value has unknown keys that are ignored: "ipv5", "__proto__", "constructor"`;
+    await vi.waitUntil(() => agent.log.some((line) => line.includes(JSON.stringify(told).slice(1, -1))), 10_000);
   });
 });
 
@@ -199,6 +217,23 @@ describe('what Spiderpool says of errors (reference 2.8), as changed by the desi
 });
 
 describe('sources of pools, the first that exists', () => {
+  test('a subnet before everything else: refused by the name of its annotation, as pools are not made from subnets yet', async () => {
+    const owner = { apiVersion: 'apps.example/v1', kind: 'Game', name: 'chess', uid: 'g-1' };
+    const annotations = { [SUBNET]: json({ ipv4: ['a'] }), [IPPOOL]: json({ ipv4: ['team-a'] }) };
+    const { reason, message } = await agent.refusal(await cluster.createPod({ name: 'chess-0', annotations, owner }));
+    expect(reason).toBe('no-eligible-pool');
+    expect(message).toContain(`pod annotation ${SUBNET} asks for a pool made from a subnet`);
+    expect(await cluster.records()).toEqual([]);
+  });
+
+  test('a subnet is not looked at where SpiderSubnet is off', async () => {
+    await using without = await startAgentOf(cluster, { config: { enableSpiderSubnet: false } });
+    const { ips } = await without.add(
+      await podWith({ [SUBNET]: json({ ipv4: ['a'] }), [IPPOOL]: json({ ipv4: ['team-a'] }) }),
+    );
+    expect(ips.map(({ ipPool }) => ipPool)).toEqual(['team-a']);
+  });
+
   test('default pools of both families', async () => expect(await poolsOf({})).toEqual(['default-4', 'default-6']));
   test('the CNI configuration before default pools', async () =>
     expect(await poolsOf({}, { defaultIPv4IPPool: ['team-b'] })).toEqual(['team-b']));
