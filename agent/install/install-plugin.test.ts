@@ -1,11 +1,15 @@
+import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtempDisposable, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { mountTmpfs } from '#test/contract/tmpfs.ts';
 import { installInto } from './install-into.ts';
 import { installPlugin } from './install-plugin.ts';
+
+const run = promisify(execFile);
 
 async function place() {
   const directory = await mkdtempDisposable(join(tmpdir(), 'ipledger-install-'));
@@ -92,7 +96,34 @@ test('under the name of Spiderpool it is installed when told, or where there is 
   expect(await readFile(theirs, 'utf8')).toBe('upstream');
   await installInto({ from: at.from, directory: at.bin, asSpiderpool: 'always' }, log);
   expect(await readFile(theirs, 'utf8')).toBe('new plugin');
-  await writeFile(at.from, 'newer plugin');
+});
+
+test('one of ours under the name of Spiderpool is kept up to date, whatever version the other one is', async () => {
+  await using at = await place();
+  const log = pino({ level: 'silent' });
+  const theirs = join(at.bin, 'spiderpool');
+  await writeFile(theirs, 'reads IPLEDGER_SOCKET, version 2'); // a run before this one ended between the two
+  await writeFile(at.to, 'reads IPLEDGER_SOCKET, version 1');
+  await writeFile(at.from, 'reads IPLEDGER_SOCKET, version 3');
   await installInto({ from: at.from, directory: at.bin, asSpiderpool: 'if-absent' }, log);
-  expect([await readFile(theirs, 'utf8'), await readFile(at.to, 'utf8')]).toEqual(['newer plugin', 'newer plugin']);
+  const installed = [await readFile(theirs, 'utf8'), await readFile(at.to, 'utf8')];
+  expect(installed).toEqual(Array.from({ length: 2 }, () => 'reads IPLEDGER_SOCKET, version 3'));
+});
+
+test('at no moment it cannot be executed', async () => {
+  await using at = await place();
+  const program = await readFile('/bin/true');
+  const install = async (version: number) => {
+    await writeFile(at.from, Buffer.concat([program, Buffer.from(`version ${version}`)]));
+    await installPlugin(at);
+  };
+  await install(0);
+  // Another process: a child of this one would have its open files for a moment.
+  const calling = run('sh', ['-c', 'i=0; while [ $i -lt 500 ]; do "$0" || exit 1; i=$((i+1)); done', at.to]);
+  let isOver = false;
+  const called = calling.finally(() => {
+    isOver = true;
+  });
+  for (let version = 1; !isOver; version += 1) await install(version);
+  await called;
 });

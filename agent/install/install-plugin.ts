@@ -36,20 +36,20 @@ export async function installPlugin({ from, to, onlyIfAbsent = false }: InstallW
   }
 }
 
-/** False where one of them is not a plain file. */
-export async function haveSameContent(one: string, other: string): Promise<boolean> {
-  const contents = await Promise.all([one, other].map((path) => readPlain(path).catch(() => null)));
-  return contents[0]?.equals(contents[1] ?? Buffer.alloc(0)) ?? false;
+/** What every form and version of our plugin contains: the variable by which its socket is moved. */
+const MARK = 'IPLEDGER_SOCKET';
+
+/** False where there is no plain file that could be read. */
+export async function isOurPlugin(path: string): Promise<boolean> {
+  const content = await readPlain(path).catch(() => null);
+  return content?.includes(MARK) ?? false;
 }
 
 async function replace(to: string, content: Buffer): Promise<void> {
   const directory = dirname(to);
   const temporary = join(directory, `.${basename(to)}.${randomBytes(6).toString('hex')}`);
   try {
-    await using file = await open(temporary, 'wx', 0o600);
-    await file.writeFile(content);
-    await file.chmod(MODE);
-    await file.sync();
+    await write(temporary, content);
     await rename(temporary, to);
   } catch (thrown) {
     await rm(temporary, { force: true });
@@ -57,6 +57,14 @@ async function replace(to: string, content: Buffer): Promise<void> {
   }
   await using parent = await open(directory, constants.O_RDONLY);
   await parent.sync();
+}
+
+/** Closed before it has its name: the kernel executes nothing that is open for writing. */
+async function write(path: string, content: Buffer): Promise<void> {
+  await using file = await open(path, 'wx', 0o600);
+  await file.writeFile(content);
+  await file.chmod(MODE);
+  await file.sync();
 }
 
 async function isSame(path: string, content: Buffer): Promise<boolean> {
