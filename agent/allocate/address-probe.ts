@@ -75,15 +75,16 @@ export class AddressProbe {
   }
 
   /**
-   * Whatever the switch says: true only if the network was asked for the address and nobody answered. A gateway that is
-   * to be there and is not fails the call, as with every other address.
+   * Whatever the switch says: `nobody` only if the network was asked for the address and nobody answered, `unknown` where it
+   * could not be asked. A gateway that is to be there and is not fails the call, as with every other address.
    */
-  async isSilent(spec: RecordSpec, pool: Pool, call: Call): Promise<boolean> {
+  async whoAnswers(spec: RecordSpec, pool: Pool, call: Call): Promise<'nobody' | 'somebody' | 'unknown'> {
     const target = this.#targetOf(spec, { ...pool, detectConflict: true });
-    if (target === null) return false;
+    if (target === null) return 'unknown';
     const verdict = await this.#probe(target, call);
     if (verdict.kind === 'gateway-unreachable') throw toError(verdict, spec, target);
-    return verdict.kind === 'free';
+    if (verdict.kind === 'free') return 'nobody';
+    return verdict.kind === 'conflict' ? 'somebody' : 'unknown';
   }
 
   /** Whatever the switch says, where this process may probe: the MAC of who answers on the address, as far as can be told. */

@@ -78,7 +78,7 @@ export class FamilyTaker {
 
   /** Families in parallel. A failure is thrown only after all have ended, so that everything taken is known. */
   async #takeEach(plans: readonly FamilyPlan[], want: Want, taken: IpRecord[]): Promise<Exhausted[]> {
-    const outcomes = await Promise.allSettled(plans.map((plan) => this.#takeOne(plan, want)));
+    const outcomes = await want.slot.share(plans.map((plan) => (slot) => this.#takeOne(plan, { ...want, slot })));
     const exhausted: Exhausted[] = [];
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') continue;
@@ -154,7 +154,15 @@ export class FamilyTaker {
   #taking(pool: Pool, want: Want): Taking {
     const { ledger, reach, nowMs, metrics } = this.#deps;
     const onLost = () => metrics.createConflict();
-    return { call: want.call, ledger, reach, nowMs, onLost, draft: (value) => draftRecord(pool, value, want) };
+    return {
+      call: want.call,
+      slot: want.slot,
+      ledger,
+      reach,
+      nowMs,
+      onLost,
+      draft: (value) => draftRecord(pool, value, want),
+    };
   }
 
   async #rollBack(taken: readonly IpRecord[], error: IpamError): Promise<IpamError> {

@@ -7,15 +7,28 @@ import {
   chooseOwn,
   countOwn,
   cursorApart,
+  isOwn,
   type Share,
   shareOf,
   startCursor,
 } from '#pkg/pool/choose.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import { SuspectTurns } from './suspect-turns.ts';
 import { TakingPace } from './taking-pace.ts';
 
+/** So many of a node's own that came back last rest, whatever a search elsewhere may cost: nobody gets the address of the pod before it. */
+const RESTING = 3;
 /** Nodes that begin in an empty pool at the same time cannot see each other. After so many picks they can. */
 const SECOND_LOOK_AFTER = 32;
+const SECOND_LOOK_PATIENCE_MS = 200;
+
+export interface ViewDeps {
+  readonly reserved: IntervalSet;
+  readonly node: string;
+  readonly load: () => Promise<readonly TakenAddress[]>;
+  /** Somebody may wait for an address that was picked, and is free after all. */
+  readonly onPutBack?: () => void;
+}
 
 /**
  * Which addresses of a pool look free from this node. Allowed to be wrong in both directions: the create decides.
@@ -26,26 +39,32 @@ export class PoolView {
   /** The pool's addresses less the reserved ones: all that could ever be handed out. */
   readonly usable: IntervalSet;
   readonly pace = new TakingPace();
+  readonly suspectTurns = new SuspectTurns();
   readonly #load: () => Promise<readonly TakenAddress[]>;
   readonly #node: string;
+  readonly #onPutBack: () => void;
   readonly #picked = new Set<bigint>();
   #free: FreeSpace;
   #cursor: bigint;
   #loading: Promise<void> | null = null;
+  #awaited: Promise<void> | null = null;
   #isLoaded = false;
   #picks = 0;
   #share: Share = { rank: 0, of: 1 };
+  /** Of what the last load left free, and of what came back since. */
   #ownLeft = 0n;
+  #ownBack = 0;
   #suspects: readonly bigint[] = [];
   /** Own writes that end while a load is under way: the load may have read before them. */
   #since: { value: bigint; free: boolean }[] = [];
 
-  constructor(pool: Pool, reserved: IntervalSet, node: string, load: () => Promise<readonly TakenAddress[]>) {
+  constructor(pool: Pool, { reserved, node, load, onPutBack = () => {} }: ViewDeps) {
     this.pool = pool;
     this.usable = pool.addresses.subtract(reserved);
     this.#free = new FreeSpace(this.usable);
     this.#load = load;
     this.#node = node;
+    this.#onPutBack = onPutBack;
     this.#cursor = startCursor(node, pool);
   }
 
@@ -62,38 +81,60 @@ export class PoolView {
     return this.#suspects;
   }
 
-  async ready(): Promise<void> {
-    if (!this.#isLoaded) await this.reload();
+  get isLoaded(): boolean {
+    return this.#isLoaded;
   }
 
   /** Reads what is taken, once for all who ask meanwhile. */
   reload(): Promise<void> {
+    this.#awaited = this.#read();
+    return this.#awaited;
+  }
+
+  /** The view is being read because it was found wrong, or empty, or made when nobody else was there. */
+  get isAwaited(): boolean {
+    return this.#awaited !== null;
+  }
+
+  /** Waits for that; whoever asked for it learns whether it failed. */
+  async untilLoaded(): Promise<void> {
+    await this.#awaited?.catch(() => {});
+  }
+
+  #read(): Promise<void> {
     this.#loading ??= this.#reload().finally(() => {
       this.#loading = null;
+      this.#awaited = null;
     });
     return this.#loading;
   }
 
-  /** Waits for a reload that is under way; whoever asked for it learns whether it failed. */
-  async untilLoaded(): Promise<void> {
-    await this.#loading?.catch(() => {});
-  }
-
-  /** Next-fit: once through this node's share of what the last load left free, then through everything. */
+  /** Next-fit: through this node's share of what the last load left free and of what came back since, then through everything. */
   pick(): bigint | null {
     const choice = this.#chooseOwn() ?? chooseNext(this.#free, this.#cursor);
     if (choice === null) return null;
     this.#hold(choice.value);
     this.#cursor = choice.cursor;
     this.#picks += 1;
-    // Who does not learn of the others this way learns of them by a lost create.
-    if (this.#picks === SECOND_LOOK_AFTER && this.#share.of === 1) this.reload().catch(() => {});
+    if (this.#picks === SECOND_LOOK_AFTER && this.#share.of === 1) this.#lookAgain();
     return choice.value;
   }
 
+  /** Worth a short wait and no more: who does not learn of the others this way learns of them by a lost create. */
+  #lookAgain(): void {
+    const { promise: patience, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, SECOND_LOOK_PATIENCE_MS);
+    const look = Promise.race([this.#read().catch(() => {}), patience]).finally(() => {
+      clearTimeout(timer);
+      if (this.#awaited === look) this.#awaited = null;
+    });
+    this.#awaited ??= look;
+  }
+
   #chooseOwn(): Choice | null {
-    if (this.#ownLeft === 0n) return null;
-    this.#ownLeft -= 1n;
+    if (this.#ownLeft > 0n) this.#ownLeft -= 1n;
+    else if (this.#ownBack > RESTING) this.#ownBack -= 1;
+    else return null;
     return chooseOwn(this.#free, this.#cursor, this.#share);
   }
 
@@ -112,11 +153,13 @@ export class PoolView {
   putBack(value: bigint): void {
     this.#picked.delete(value);
     this.markFree(value);
+    this.#onPutBack();
   }
 
   markFree(value: bigint): void {
     if (this.#loading !== null) this.#since.push({ value, free: true });
-    if (this.usable.contains(value) && !this.#picked.has(value)) this.#free.give(value);
+    if (!this.usable.contains(value) || this.#picked.has(value) || !this.#free.give(value)) return;
+    if (isOwn(value, this.#share)) this.#ownBack += 1;
   }
 
   #hold(value: bigint): void {
@@ -149,6 +192,7 @@ export class PoolView {
       taken.map(({ node }) => node),
     );
     this.#ownLeft = countOwn(free, this.#share);
+    this.#ownBack = 0;
     if (this.#ownLeft === 0n && this.#share.of > 1) this.#cursor = cursorApart(free, this.#share) ?? this.#cursor;
     this.#isLoaded = true;
   }

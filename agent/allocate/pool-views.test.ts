@@ -24,6 +24,6 @@ test.each([
   };
   const catalog = { current: () => snapshot, onChange: () => ({ [Symbol.dispose]() {} }) };
   const view = new PoolViews(catalog, ledger, new NodeIndex(() => 0), 'worker-1').of(pool);
-  await view.ready();
+  await view.reload();
   expect(view.freeCount).toBe(free);
 });

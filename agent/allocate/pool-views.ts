@@ -35,7 +35,12 @@ export class PoolViews {
     const reserved = this.#catalog.current().reserved[pool.family];
     const known = this.#views.get(pool.name);
     if (known !== undefined && known.view.pool === pool && known.reserved === reserved) return known.view;
-    const view = new PoolView(pool, reserved, this.#node, () => this.#takenOf(pool));
+    const view = new PoolView(pool, {
+      reserved,
+      node: this.#node,
+      load: () => this.#takenOf(pool),
+      onPutBack: () => this.#tellFreed(pool.name),
+    });
     this.#views.set(pool.name, { view, reserved });
     return view;
   }
@@ -62,13 +67,17 @@ export class PoolViews {
     for (const { view } of this.#views.values()) {
       if (!isAddressOf(record, view.pool)) continue;
       view.markFree(parseAddress(record.spec.address).value);
-      for (const listener of this.#freedListeners) listener(view.pool.name);
+      this.#tellFreed(view.pool.name);
     }
   }
 
   onFreed(listener: (pool: string) => void): Disposable {
     this.#freedListeners.add(listener);
     return { [Symbol.dispose]: () => this.#freedListeners.delete(listener) };
+  }
+
+  #tellFreed(pool: string): void {
+    for (const listener of this.#freedListeners) listener(pool);
   }
 
   #forgetGone(): void {

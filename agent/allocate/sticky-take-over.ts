@@ -110,7 +110,7 @@ export class StickyTakeOver {
     const holder = { ...facts.holder, attach: seen.spec.holder.attach + 1 };
     const drafting = { holder, cleanGateway: survey.cleanGateway, routes: facts.routes };
     const next = draftRecord(pool, parseAddress(seen.spec.address).value, drafting);
-    if (seen.spec.state === 'Suspect' && !(await probe.isSilent(next, pool, call))) {
+    if (seen.spec.state === 'Suspect' && (await probe.whoAnswers(next, pool, call)) !== 'nobody') {
       return { done: false, because: 'in-use' };
     }
     if (isInDoubt(seen)) await this.#refuseUsed(seen, next, pool, call);

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import type { RecordSpec } from '#pkg/crd/ip-record.ts';
+import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { Ledger, TakenAddress } from '#pkg/ledger/ledger.ts';
 import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
 import { specOf } from '#test/contract/record-spec.ts';
 import { buildPool } from '#test/support/build-pool.ts';
+import { NO_SLOT } from '#test/support/no-slot.ts';
 import { PoolView } from './pool-view.ts';
 import { takeAddress } from './take-address.ts';
 
@@ -48,6 +49,10 @@ class DistantLedger {
     return outcome;
   };
 
+  async release(record: IpRecord): Promise<void> {
+    await this.#ledger.release(record);
+  }
+
   async takenOf(pool: string): Promise<readonly TakenAddress[]> {
     this.reads += 1;
     await pass(1 + this.#random(3));
@@ -57,7 +62,40 @@ class DistantLedger {
   }
 }
 
-interface Crowd {
+/** Nodes with a view each of one pool. */
+function buildCrowd(seed: number, size: number, nodes: number) {
+  const ledger = new DistantLedger(randomOf(seed));
+  const lastIp = formatAddress({ family: 4, value: parseAddress('10.0.1.0').value + BigInt(size - 1) });
+  const pool = buildPool({ name: `pool-${seed}`, subnet: '10.0.0.0/16', ips: [`10.0.1.0-${lastIp}`] });
+  const load = () => ledger.takenOf(pool.name);
+  const views = Array.from(
+    { length: nodes },
+    (_, at) => new PoolView(pool, { reserved: IntervalSet.EMPTY, node: `worker-${at}`, load }),
+  );
+  let asked = 0;
+  const take = async (at: number): Promise<IpRecord> => {
+    asked += 1;
+    const holder = { uid: `pod-${asked}`, node: `worker-${at}` };
+    const record = await takeAddress(views[at] as PoolView, {
+      call: callOf(),
+      slot: NO_SLOT,
+      ledger: ledger as unknown as Ledger,
+      reach: () => {},
+      nowMs: () => 0,
+      draft: (value) => draftFor(pool.name, value, holder),
+    });
+    if (record === null) throw new Error('nothing was free');
+    expect(pool.addresses.contains(parseAddress(record.spec.address).value)).toBe(true);
+    return record;
+  };
+  const giveBack = async (at: number, record: IpRecord) => {
+    await ledger.release(record);
+    views[at]?.markFree(parseAddress(record.spec.address).value);
+  };
+  return { ledger, take, giveBack };
+}
+
+interface Filling {
   readonly seed: number;
   readonly size: number;
   /** How many addresses each of the nodes takes before all of them go on. */
@@ -65,46 +103,28 @@ interface Crowd {
 }
 
 /** Nodes that take all of a pool, step by step; tells of each step what was lost and read in it. */
-async function takeAll({ seed, size, step }: Crowd) {
-  const ledger = new DistantLedger(randomOf(seed));
-  const lastIp = formatAddress({ family: 4, value: parseAddress('10.0.1.0').value + BigInt(size - 1) });
-  const pool = buildPool({ name: `pool-${seed}`, subnet: '10.0.0.0/16', ips: [`10.0.1.0-${lastIp}`] });
-  const nodes = step.map((_, at) => `worker-${at}`);
-  const views = nodes.map((node) => new PoolView(pool, IntervalSet.EMPTY, node, () => ledger.takenOf(pool.name)));
-  const taken: string[] = [];
-  let asked = 0;
-  const takeOne = async (view: PoolView, node: string) => {
-    asked += 1;
-    const uid = `${node}-${asked}`;
-    const record = await takeAddress(view, {
-      call: callOf(),
-      ledger: ledger as unknown as Ledger,
-      reach: () => {},
-      nowMs: () => 0,
-      draft: (value) => draftFor(pool.name, value, { uid, node }),
-    });
-    if (record !== null) taken.push(record.name);
-  };
+async function takeAll({ seed, size, step }: Filling) {
+  const { ledger, take } = buildCrowd(seed, size, step.length);
+  const taken = new Set<string>();
   const steps: { readonly lost: number; readonly reads: number }[] = [];
-  while (taken.length < size) {
+  const inStep = step.reduce((sum, it) => sum + it, 0);
+  while (taken.size < size) {
     const { lost, reads } = ledger;
     await Promise.all(
-      views.map(async (view, at) => {
-        let left = step[at] ?? 0;
+      step.map(async (count, at) => {
+        let left = count;
         const takeSome = async () => {
           while (left > 0) {
             left -= 1;
-            await takeOne(view, nodes[at] ?? '');
+            taken.add((await take(at)).name);
           }
         };
         await Promise.all(Array.from({ length: IN_FLIGHT }, takeSome));
       }),
     );
     steps.push({ lost: ledger.lost - lost, reads: ledger.reads - reads });
-    expect(taken).toHaveLength(Math.min(size, steps.length * step.reduce((sum, it) => sum + it, 0)));
+    expect(taken.size).toBe(steps.length * inStep);
   }
-  expect(new Set(taken).size).toBe(size);
-  expect(taken.every((name) => pool.addresses.contains(parseAddress(name).value))).toBe(true);
   return { steps, lost: ledger.lost };
 }
 
@@ -132,3 +152,26 @@ test.each([1, 2, 3, 4, 5, 6])(
 test.each([1, 2, 3])('nodes with unequal needs take all of 2,000 addresses, each once (seed %i)', async (seed) => {
   expect((await takeAll({ seed, size: 2_000, step: [10, 20, 30, 140] })).lost).toBeLessThanOrEqual(150);
 });
+
+test.each([
+  { nodes: 10, size: 250, used: 200 },
+  { nodes: 50, size: 1_000, used: 800 },
+])(
+  '$nodes nodes whose pods come and go lose no create and read nothing once they have settled: $used of $size in use',
+  async (crowd) => {
+    const random = randomOf(crowd.size);
+    const { ledger, take, giveBack } = buildCrowd(crowd.size, crowd.size, crowd.nodes);
+    const held: IpRecord[][] = Array.from({ length: crowd.nodes }, () => []);
+    const replaceOne = async (at: number) => {
+      const [gone] = held[at]?.splice(random(held[at].length), 1) ?? [];
+      if (gone !== undefined) await giveBack(at, gone);
+      held[at]?.push(await take(at));
+    };
+    for (let count = 0; count < crowd.used; count += 1)
+      held[count % crowd.nodes]?.push(await take(count % crowd.nodes));
+    for (let count = 0; count < 5_000; count += 1) await replaceOne(random(crowd.nodes));
+    const before = { lost: ledger.lost, reads: ledger.reads };
+    for (let count = 0; count < 1_000; count += 1) await replaceOne(random(crowd.nodes));
+    expect({ lost: ledger.lost - before.lost, reads: ledger.reads - before.reads }).toEqual({ lost: 0, reads: 0 });
+  },
+);

@@ -3,11 +3,14 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
 import { type Call, throwIfAbandoned, timeLeftMs, writeLimits } from '../call.ts';
+import type { Slot } from '../gate.ts';
 import type { ReachStep } from '../steps.ts';
 import type { PoolView } from './pool-view.ts';
+import type { Turn } from './taking-pace.ts';
 
 export interface Taking {
   readonly call: Call;
+  readonly slot: Slot;
   readonly ledger: Ledger;
   readonly reach: ReachStep;
   readonly nowMs: () => number;
@@ -21,7 +24,7 @@ type Wish = Required<Pick<CreateLimits, 'tellsHolder'>>;
 
 /** Takes one address of a pool: the write decides, the view only guesses. Null when nothing is free, by a fresh read. */
 export async function takeAddress(view: PoolView, taking: Taking): Promise<IpRecord | null> {
-  await view.ready();
+  if (!view.isLoaded) await taking.slot.rest(() => view.reload());
   const lost: bigint[] = [];
   let sawEmpty = false;
   try {
@@ -32,7 +35,7 @@ export async function takeAddress(view: PoolView, taking: Taking): Promise<IpRec
       if (attempt === null) sawEmpty = true;
       // Still held, so that no reload offers it to this call again: a record of another pool may own the name.
       else lost.push(attempt.lost);
-      await view.reload();
+      await taking.slot.rest(() => view.reload());
     }
   } finally {
     for (const value of lost) view.settle(value);
@@ -44,15 +47,10 @@ async function takeNext(
   view: PoolView,
   taking: Taking,
 ): Promise<{ readonly record: IpRecord } | { readonly lost: bigint } | null> {
-  const { call, nowMs, reach } = taking;
-  using turn = await view.pace.enter(timeLeftMs(call, nowMs()), call.signal);
-  await view.untilLoaded();
-  throwIfOver(taking);
-  if (turn === null)
-    throw new IpamError('agent-unavailable', 'other calls were before this one until its time was over');
+  using turn = await enterTurn(view, taking);
   const value = view.pick();
   if (value === null) return null;
-  reach('address-chosen');
+  taking.reach('address-chosen');
   // Of ten that ran into a neighbour's block together nobody needs to read whose it is.
   const outcome = await create(view, value, taking, { tellsHolder: false });
   if (!outcome.taken) {
@@ -61,6 +59,23 @@ async function takeNext(
   }
   turn.won();
   return { record: outcome.record };
+}
+
+/** At a time when nobody waits for the view to be read: what it says then is about to be corrected. */
+async function enterTurn(view: PoolView, taking: Taking): Promise<Turn> {
+  const { call, nowMs, slot } = taking;
+  for (;;) {
+    if (view.isAwaited) await slot.rest(() => view.untilLoaded());
+    const turn = await view.pace.enter(timeLeftMs(call, nowMs()), call.signal, slot);
+    using unused = new DisposableStack();
+    if (turn !== null) unused.use(turn);
+    throwIfOver(taking);
+    if (turn === null)
+      throw new IpamError('agent-unavailable', 'other calls were before this one until its time was over');
+    if (view.isAwaited) continue;
+    unused.move();
+    return turn;
+  }
 }
 
 /** Takes one address that somebody asked for; a lost create says who holds it, where the ledger could tell. */

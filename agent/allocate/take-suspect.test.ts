@@ -68,6 +68,28 @@ test('a namespace that this agent cannot see cannot be probed in', async () => {
   await expect(adding).rejects.toMatchObject({ reason: 'pools-exhausted' });
 });
 
+test('those that answer do not hide the silent ones behind them, and nobody asks them again at once', async () => {
+  const ips = Array.from({ length: 12 }, (_, at) => `10.0.0.${10 + at}`);
+  const ledger = createMemoryLedger();
+  for (const address of ips) await suspectIn(ledger, address);
+  const [silent, ...answering] = ips.toReversed();
+  const prober = new ScriptedProber(Object.fromEntries(answering.map((address) => [address, CONFLICT])));
+  const pool = buildPool({ name: 'v4', ips, isDefault: true });
+  await using made = await startMemoryClusterAgent([pool], { ledger, prober });
+  await expect(made.add(made.pods.put('first'), 'c1')).rejects.toMatchObject({ reason: 'pools-exhausted' });
+  expect(await made.add(made.pods.put('second'), 'c2')).toEqual([silent]);
+  expect(prober.probed.toSorted()).toEqual(ips.toSorted());
+});
+
+test('what one call could not ask about the next one may', async () => {
+  const ledger = createMemoryLedger();
+  for (const address of IPS) await suspectIn(ledger, address);
+  await using made = await startMemoryClusterAgent([POOL], { ledger, prober: new ScriptedProber() });
+  const blind = made.add(made.pods.put('blind'), 'c1', { netNamespace: '/nowhere/at/all' });
+  await expect(blind).rejects.toMatchObject({ reason: 'pools-exhausted' });
+  expect(await made.add(made.pods.put('web'), 'c2')).toHaveLength(1);
+});
+
 test('one that its holder took back during the probe is left alone', async () => {
   const below = createMemoryLedger();
   const suspect = await suspectIn(below, '10.0.0.10');

@@ -1,6 +1,7 @@
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { recordName } from '#pkg/crd/record-name.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
 import { type Call, throwIfAbandoned, writeLimits } from '../call.ts';
 import type { AddressProbe } from './address-probe.ts';
 import { type Drafting, draftRecord } from './draft-record.ts';
@@ -13,22 +14,42 @@ export interface TakingSuspect {
   readonly ledger: Ledger;
   readonly probe: AddressProbe;
   readonly want: Drafting & { readonly call: Call };
+  readonly nowMs: () => number;
 }
 
 /**
  * The last resort of a full pool: an address whose holder is only suspected to be gone (rule 3). It is probed before
  * anything is written: where its holder lives on, its record must stay as it is.
  */
-export async function takeSuspect(view: PoolView, { ledger, probe, want }: TakingSuspect): Promise<IpRecord | null> {
-  const { pool } = view;
-  for (const value of view.suspects.slice(0, MOST_TRIES)) {
-    throwIfAbandoned(want.call);
-    const seen = await ledger.get(recordName({ family: pool.family, value }, pool.domain));
-    if (seen?.spec.state !== 'Suspect') continue;
-    const next = draftRecord(pool, value, want);
-    if (!(await probe.isSilent(next, pool, want.call))) continue;
-    const outcome = await ledger.takeOver(seen, next, writeLimits(want.call));
-    if (outcome.done) return outcome.record;
+export async function takeSuspect(view: PoolView, taking: TakingSuspect): Promise<IpRecord | null> {
+  // What this call could not find out another one may.
+  const unknown = new Set<bigint>();
+  try {
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      throwIfAbandoned(taking.want.call);
+      const value = view.suspectTurns.next(view.suspects, taking.nowMs());
+      if (value === null) return null;
+      unknown.add(value);
+      const taken = await takeOver(value, view.pool, taking);
+      if (taken !== 'unknown') unknown.delete(value);
+      if (typeof taken === 'object') return taken;
+    }
+    return null;
+  } finally {
+    for (const value of unknown) view.suspectTurns.giveBack(value);
   }
-  return null;
+}
+
+async function takeOver(
+  value: bigint,
+  pool: Pool,
+  { ledger, probe, want }: TakingSuspect,
+): Promise<IpRecord | 'in-use' | 'unknown'> {
+  const seen = await ledger.get(recordName({ family: pool.family, value }, pool.domain));
+  if (seen?.spec.state !== 'Suspect') return 'in-use';
+  const next = draftRecord(pool, value, want);
+  const answering = await probe.whoAnswers(next, pool, want.call);
+  if (answering !== 'nobody') return answering === 'unknown' ? 'unknown' : 'in-use';
+  const outcome = await ledger.takeOver(seen, next, writeLimits(want.call));
+  return outcome.done ? outcome.record : 'in-use';
 }

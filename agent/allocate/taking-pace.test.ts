@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
+import { NO_SLOT } from '#test/support/no-slot.ts';
 import { TakingPace, type Turn } from './taking-pace.ts';
 
 const FOREVER_MS = 60_000;
 const open = new AbortController().signal;
 
 async function enter(pace: TakingPace): Promise<Turn> {
-  const turn = await pace.enter(FOREVER_MS, open);
+  const turn = await pace.enter(FOREVER_MS, open, NO_SLOT);
   if (turn === null) throw new Error('there was no turn');
   return turn;
 }
@@ -60,7 +61,7 @@ test('a turn that ends without an outcome, as by an error, lets the next one go'
 test('who waits longer than its time gets none, and takes none from others', async () => {
   const pace = new TakingPace();
   const loser = await lose(pace);
-  expect(await pace.enter(5, open)).toBeNull();
+  expect(await pace.enter(5, open, NO_SLOT)).toBeNull();
   const { admitted } = await countAdmitted(pace, 1);
   loser[Symbol.dispose]();
   await new Promise((resolve) => setImmediate(resolve));
@@ -71,7 +72,7 @@ test('a caller that goes away while it waits gets none, and the one behind it is
   const pace = new TakingPace();
   const loser = await lose(pace);
   const gone = new AbortController();
-  const first = pace.enter(FOREVER_MS, gone.signal);
+  const first = pace.enter(FOREVER_MS, gone.signal, NO_SLOT);
   const { admitted } = await countAdmitted(pace, 1);
   gone.abort();
   expect(await first).toBeNull();

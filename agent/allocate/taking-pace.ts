@@ -1,3 +1,5 @@
+import type { Slot } from '../gate.ts';
+
 /** As many as an agent works on at once: without lost creates nobody ever waits here. */
 const WIDEST = 64;
 /** Fewer would let a pool that gets full wait, more would run into the next block together. */
@@ -17,13 +19,13 @@ export class TakingPace {
   #width = WIDEST;
   #underWay = 0;
 
-  /** Resolves with a turn; null when the time is over or the caller is gone before there is one. */
-  async enter(waitMs: number, signal: AbortSignal): Promise<Turn | null> {
+  /** Resolves with a turn; null when the time is over or the caller is gone before there is one. Who waits holds no slot. */
+  async enter(waitMs: number, signal: AbortSignal, slot: Slot): Promise<Turn | null> {
     const deadlineMs = performance.now() + waitMs;
     while (this.#underWay >= this.#width) {
       const leftMs = deadlineMs - performance.now();
       if (leftMs <= 0 || signal.aborted) return null;
-      await this.#wait(leftMs, signal);
+      await slot.rest(() => this.#wait(leftMs, signal));
     }
     this.#underWay += 1;
     return {

@@ -40,11 +40,11 @@ export class FreeSpace {
     return true;
   }
 
-  /** Makes `value` free, whether or not it ever was: that it belongs to the pool is the caller's knowledge. Idempotent. */
-  give(value: bigint): void {
+  /** Makes `value` free, whether or not it ever was: that it belongs to the pool is the caller's knowledge. False if it was free. */
+  give(value: bigint): boolean {
     const index = indexAtOrAfter(this.sorted, value - 1n);
     const before = this.sorted[index];
-    if (before !== undefined && before.first <= value && value <= before.last) return;
+    if (before !== undefined && before.first <= value && value <= before.last) return false;
     const touchesBefore = before?.last === value - 1n;
     const afterIndex = touchesBefore ? index + 1 : index;
     const after = this.sorted[afterIndex];
@@ -53,6 +53,7 @@ export class FreeSpace {
     const last = touchesAfter ? after.last : value;
     this.sorted.splice(index, Number(touchesBefore) + Number(touchesAfter), { first, last });
     this.count += 1n;
+    return true;
   }
 
   /** Smallest free address at or above `from`, else the lowest of all. */

@@ -49,6 +49,10 @@ export function chooseOwn(free: FreeSpace, cursor: bigint, share: Share): Choice
   return toChoice(free.nextOf(toResidue(share), cursor));
 }
 
+export function isOwn(value: bigint, { rank, of }: Share): boolean {
+  return of > 1 && value % BigInt(of) === BigInt(rank);
+}
+
 /** How many of a share are free; whoever is alone has no share to keep to. */
 export function countOwn(free: FreeSpace, share: Share): bigint {
   return share.of > 1 ? free.countOf(toResidue(share)) : 0n;

@@ -198,8 +198,9 @@ describe('3. order', () => {
 
 test('4. the address is neither excluded nor reserved', async () => {
   const excluding = pool('a', { spec: { excludeIPs: ['10.0.0.10', '10.0.0.12'] } });
-  const view = new PoolView(excluding, reservedOf(['10.0.0.11', '10.0.0.13']), 'worker-1', async () => []);
-  await view.ready();
+  const reserved = reservedOf(['10.0.0.11', '10.0.0.13']);
+  const view = new PoolView(excluding, { reserved, node: 'worker-1', load: async () => [] });
+  await view.reload();
   const given = view.pick();
   expect(given === null ? null : formatAddress({ family: 4, value: given })).toBe('10.0.0.14');
   expect(view.pick()).toBeNull();
