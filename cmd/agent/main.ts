@@ -35,22 +35,32 @@ interface Flags {
 }
 
 const DEFAULT_SOCKET = '/var/run/spidernet/spiderpool.sock';
+const IN_CLUSTER: readonly (keyof Flags)[] = ['config', 'kubeconfig'];
+const EVERYWHERE: readonly (keyof Flags)[] = ['standalone', 'data', 'socket', 'spool', 'logLevel'];
 
 const program = new Command('ipledger-agent')
   .description(
     'The node daemon of ipledger: answers the CNI plugin on a Unix socket and keeps the ledger of addresses.',
   )
+  .option('--standalone', 'run without Kubernetes: pools from files, ledger in SQLite', false)
+  .option('--data <dir>', 'directory of ledger or journal; one agent per directory', '/var/lib/ipledger')
+  .option('--socket <path>', `Unix socket to serve (default: that of conf.yml in a cluster, else ${DEFAULT_SOCKET})`)
+  .option('--spool <dir>', 'where the plugin leaves DELs while no agent listens', '/var/lib/ipledger/spool')
+  .addOption(
+    new Option(
+      '--log-level <level>',
+      'least severe level that is logged (default: SPIDERPOOL_LOG_LEVEL, else info)',
+    ).choices(LOG_LEVELS),
+  )
+  .optionsGroup('In a cluster; everything else is in conf.yml and in the environment:')
   .option('--config <file>', 'conf.yml of the cluster (ConfigMap spiderpool-conf)', '/etc/ipledger/conf.yml')
   .option('--kubeconfig <file>', 'how to reach the API server (default: the service account of the pod)')
-  .option('--standalone', 'run without Kubernetes: pools from files, ledger in SQLite', false)
+  .optionsGroup('With --standalone:')
   .option(
     '--pools <dir>',
     'directory of SpiderIPPool and SpiderReservedIP files (YAML), reloaded on change',
     '/etc/ipledger/pools',
   )
-  .option('--data <dir>', 'directory of the ledger; one agent per directory', '/var/lib/ipledger')
-  .option('--socket <path>', `Unix socket to serve (default: that of conf.yml in a cluster, else ${DEFAULT_SOCKET})`)
-  .option('--spool <dir>', 'where the plugin leaves DELs while no agent listens', '/var/lib/ipledger/spool')
   .option('--node <name>', 'name of this node in the records', hostname())
   .option('--exhausted-wait <seconds>', 'how long an ADD waits for an address of a full pool', parseSeconds, 10)
   .option(
@@ -73,12 +83,6 @@ const program = new Command('ipledger-agent')
     new Option('--on-conflict <what>', 'try the next address, or fail the ADD')
       .choices(['next', 'block'])
       .default('next'),
-  )
-  .addOption(
-    new Option(
-      '--log-level <level>',
-      'least severe level that is logged (default: SPIDERPOOL_LOG_LEVEL, else info)',
-    ).choices(LOG_LEVELS),
   );
 
 program.action(() => runAgent(program.opts<Flags>()));
@@ -102,6 +106,7 @@ async function installPlugin({ from, to, asSpiderpool }: InstallFlags): Promise<
 }
 
 async function runAgent(flags: Flags): Promise<void> {
+  refuseUnused(flags);
   const isInPod = process.env['KUBERNETES_SERVICE_HOST'] !== undefined;
   if (!(flags.standalone || isInPod) && flags.kubeconfig === undefined) {
     program.error(
@@ -115,6 +120,17 @@ async function runAgent(flags: Flags): Promise<void> {
     log.info({ signal }, 'agent stops');
     await agent[Symbol.asyncDispose]();
   });
+}
+
+/** A flag that would have no effect is a misunderstanding, told before anything runs by it. */
+function refuseUnused({ standalone }: Flags): void {
+  for (const option of program.options) {
+    const name = option.attributeName() as keyof Flags;
+    if (EVERYWHERE.includes(name) || program.getOptionValueSource(name) !== 'cli') continue;
+    if (standalone && IN_CLUSTER.includes(name)) program.error(`${option.long} is for a cluster, not for --standalone`);
+    if (!standalone && !IN_CLUSTER.includes(name))
+      program.error(`${option.long} is for --standalone; in a cluster see conf.yml and the environment`);
+  }
 }
 
 async function failLoudly(log: ReturnType<typeof createLogger>, work: () => Promise<void>): Promise<void> {

@@ -17,6 +17,16 @@ test.each([
   { name: 'no mode', args: [], says: '--standalone' },
   { name: 'unknown flag', args: ['--standalon'], says: 'Did you mean --standalone' },
   { name: 'bad seconds', args: ['--standalone', '--exhausted-wait', 'soon'], says: 'number of seconds' },
+  {
+    name: 'a flag of a host in a cluster',
+    args: ['--kubeconfig', 'x', '--detect-conflicts'],
+    says: '--detect-conflicts is for --standalone; in a cluster see conf.yml',
+  },
+  {
+    name: 'a flag of a cluster on a host',
+    args: ['--standalone', '--config', 'conf.yml'],
+    says: '--config is for a cluster, not for --standalone',
+  },
   { name: 'bad level', args: ['--standalone', '--log-level', 'loud'], says: 'Allowed choices are debug' },
 ])('the agent refuses to start, and says why: $name', async ({ args, says }) => {
   const { code, stderr } = await runAgent(...args);
