@@ -63,6 +63,7 @@ type Labels = Readonly<Record<string, string>>;
 interface Deployment {
   readonly spec: {
     readonly replicas: number;
+    readonly strategy: { readonly rollingUpdate: object };
     readonly template: {
       readonly metadata: { readonly labels: Labels };
       readonly spec: {
@@ -129,7 +130,7 @@ test('the agent has the rights on its host that it needs, and no more', async ()
   const [installer] = spec.initContainers;
   expect([spec.hostNetwork, spec.hostPID]).toEqual([true, undefined]);
   expect(agent.securityContext.capabilities).toEqual({ drop: ['ALL'], add: ['SYS_ADMIN', 'NET_RAW', 'NET_ADMIN'] });
-  expect(installer.securityContext.capabilities).toEqual({ drop: ['ALL'] });
+  expect(installer.securityContext.capabilities).toEqual({ drop: ['ALL'], add: ['DAC_OVERRIDE'] });
   expect(agent.volumeMounts.some(({ name }) => name === 'cni-bin')).toBe(false);
   const namespaces = agent.volumeMounts.filter(({ mountPath }) => mountPath.endsWith('/netns'));
   expect(namespaces.map(({ mountPropagation }) => mountPropagation)).toEqual(['HostToContainer', 'HostToContainer']);
@@ -143,10 +144,11 @@ test('the environment that is set is one the controller starts with, on the port
   expect(ports).toEqual(['health 5720', 'metrics 5721', 'webhook 5722']);
 });
 
-test('the controller has two replicas, and no rights on its host', async () => {
-  const { replicas, template } = (await readDeployment()).spec;
+test('the controller has two replicas that need no address of their own, and no rights on their hosts but its network', async () => {
+  const { replicas, strategy, template } = (await readDeployment()).spec;
   const { hostNetwork, serviceAccountName, securityContext, containers } = template.spec;
-  expect([replicas, hostNetwork, serviceAccountName]).toEqual([2, undefined, 'ipledger-controller']);
+  expect([replicas, hostNetwork, serviceAccountName]).toEqual([2, true, 'ipledger-controller']);
+  expect(strategy.rollingUpdate).toEqual({ maxUnavailable: 1, maxSurge: 0 }); // two cannot have the same ports of a node
   expect(securityContext).toMatchObject({ runAsNonRoot: true });
   expect(containers[0].securityContext).toEqual({
     allowPrivilegeEscalation: false,

@@ -21,7 +21,7 @@ type Rights = Record<string, string>;
 
 const READ = 'get list watch';
 const WRITE = 'create delete get list update watch';
-const EVENTS: Rights = { '/events': 'create', 'events.k8s.io/events': 'create' };
+const EVENTS: Rights = { 'events.k8s.io/events': 'create' };
 const EVIDENCE: Rights = { '/namespaces': READ, '/nodes': READ, '/pods': READ };
 
 const EVERYWHERE: Record<Account, Rights> = {
@@ -31,8 +31,6 @@ const EVERYWHERE: Record<Account, Rights> = {
     'spiderpool.spidernet.io/spiderreservedips': READ,
     'apps/replicasets': 'get',
     'batch/jobs': 'get',
-    'kubevirt.io/virtualmachineinstancemigrations': 'get',
-    'kubevirt.io/virtualmachineinstances': 'get',
     ...EVIDENCE,
     ...EVENTS,
   },
@@ -146,7 +144,11 @@ const pod = { metadata: { name: 'web-0' }, spec: { containers: [{ name: 'c', ima
 const lease = { metadata: { name: 'ipledger-controller' }, spec: { holderIdentity: 'me' } };
 const event = {
   metadata: { name: 'conflict.1', namespace: 'default' },
-  involvedObject: { kind: 'Pod', name: 'web-0', namespace: 'default' },
+  regarding: { kind: 'Pod', name: 'web-0', namespace: 'default' },
+  eventTime: '2026-11-16T10:00:00.000000Z',
+  reportingController: 'ipledger-agent',
+  reportingInstance: 'agent-x',
+  action: 'AddressConflict',
   reason: 'AddressConflict',
   type: 'Warning',
 };
@@ -244,7 +246,7 @@ describe('the agent', () => {
   });
 
   test('tells what happened as an event', async () => {
-    const answer = await send(tokens.agent, 'POST', '/api/v1/namespaces/default/events', event);
+    const answer = await send(tokens.agent, 'POST', '/apis/events.k8s.io/v1/namespaces/default/events', event);
     expect(answer).toMatchObject({ status: 201 });
   });
 });
