@@ -20,6 +20,7 @@ test('the least that must be set, and the defaults', () => {
       metricPort: 5711,
       releasesConflictIPs: true,
       multusClusterNetwork: '',
+      multusNamespace: 'ipledger',
     },
     warnings: [],
   });
@@ -32,12 +33,14 @@ test('both prefixes are read and ours wins; Multus stands without one', () => {
     IPLEDGER_HEALTH_PORT: '2',
     IPLEDGER_ENABLED_METRIC: 'false',
     MULTUS_CLUSTER_NETWORK: 'kube-system/macvlan',
+    IPLEDGER_MULTUS_NAMESPACE: 'spiderpool',
     SPIDERPOOL_LOG_LEVEL: 'PANIC',
   });
   expect(env).toMatchObject({
     healthPort: 2,
     isMetricEnabled: false,
     multusClusterNetwork: 'kube-system/macvlan',
+    multusNamespace: 'spiderpool',
     logLevel: 'error',
   });
 });

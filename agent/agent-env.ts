@@ -15,6 +15,8 @@ export interface AgentEnv {
   readonly releasesConflictIPs: boolean;
   /** `namespace/name` of the default Multus network; empty when there is none. */
   readonly multusClusterNetwork: string;
+  /** Where a network that is named without a namespace belongs. */
+  readonly multusNamespace: string;
 }
 
 /** In the order of the documentation: each name, and what it is without. */
@@ -29,6 +31,7 @@ export const AGENT_ENV: Readonly<Record<string, string>> = {
   METRIC_HTTP_PORT: '5711',
   ENABLED_RELEASE_CONFLICT_IPS: 'true',
   MULTUS_CLUSTER_NETWORK: 'none',
+  MULTUS_NAMESPACE: 'POD_NAMESPACE',
 };
 
 /** Spiderpool's, without a meaning here: agents wait by watch, pools have no such limit, Node has its own debugger. */
@@ -51,17 +54,19 @@ const ABOVE_ERROR = ['fatal', 'panic'];
 /** Throws `bad-config` naming the variable, its value and what is allowed. */
 export function readAgentEnv(env: Env): { readonly env: AgentEnv; readonly warnings: readonly string[] } {
   const reader = new EnvReader(env);
+  const podNamespace = reader.required('POD_NAMESPACE', "the agent's own namespace");
   const read: AgentEnv = {
     logLevel: logLevelIn(reader),
     isMetricEnabled: reader.flag('ENABLED_METRIC', true),
     isDebugMetricEnabled: reader.flag('ENABLED_DEBUG_METRIC', false),
-    podNamespace: reader.required('POD_NAMESPACE', "the agent's own namespace"),
+    podNamespace,
     podName: reader.required('POD_NAME', "the agent's own pod"),
     nodeName: reader.required('NODE_NAME', 'the name of the node'),
     healthPort: reader.port('HEALTH_PORT', 5710),
     metricPort: reader.port('METRIC_HTTP_PORT', 5711),
     releasesConflictIPs: reader.flag('ENABLED_RELEASE_CONFLICT_IPS', true),
     multusClusterNetwork: reader.text('MULTUS_CLUSTER_NETWORK', ''),
+    multusNamespace: reader.text('MULTUS_NAMESPACE', podNamespace),
   };
   return { env: read, warnings: [...findUnused(reader), ...findUnknown(reader)] };
 }

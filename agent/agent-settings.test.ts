@@ -17,12 +17,12 @@ test('probing as conf.yml says', () => {
 });
 
 test('families and namespace as written; a pod that names a subnet is never served from elsewhere', () => {
-  const options = (value: object) => planOptionsOf(read(value), { podNamespace: 'ipledger' });
+  const options = (value: object) => planOptionsOf(read(value), { multusNamespace: 'ipledger' });
   expect(options({ enableIPv6: false })).toEqual({
     enableIPv4: true,
     enableIPv6: false,
     enableSubnets: true,
-    agentNamespace: 'ipledger',
+    multusNamespace: 'ipledger',
   });
   expect(options({ enableSpiderSubnet: false }).enableSubnets).toBe(false);
   expect(options({ enableAutoPoolForApplication: false }).enableSubnets).toBe(true);

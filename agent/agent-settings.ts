@@ -19,7 +19,7 @@ export function probeSettingsOf(config: ClusterConfig): ProbeSettings {
  * And for which pools are candidates. With subnets on and auto pools off a pod that names a subnet must be refused, not
  * served from elsewhere: so the second switch does not count here.
  */
-export function planOptionsOf(config: ClusterConfig, env: Pick<AgentEnv, 'podNamespace'>): PlanOptions {
+export function planOptionsOf(config: ClusterConfig, env: Pick<AgentEnv, 'multusNamespace'>): PlanOptions {
   const { enableIPv4, enableIPv6, enableSpiderSubnet: enableSubnets } = config;
-  return { enableIPv4, enableIPv6, enableSubnets, agentNamespace: env.podNamespace };
+  return { enableIPv4, enableIPv6, enableSubnets, multusNamespace: env.multusNamespace };
 }

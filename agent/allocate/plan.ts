@@ -13,8 +13,8 @@ export interface PlanOptions {
   readonly enableIPv4: boolean;
   readonly enableIPv6: boolean;
   readonly enableSubnets: boolean;
-  /** The agent's own namespace: where a `multusName` without one belongs. */
-  readonly agentNamespace: string;
+  /** Where a `multusName` without a namespace belongs. */
+  readonly multusNamespace: string;
 }
 
 export interface FamilyPlan {
@@ -89,8 +89,8 @@ function familyPlan(
 ): FamilyPlan {
   const listed: readonly Candidate[] = family === 4 ? candidates.v4 : candidates.v6;
   const { reserved, overlaps } = snapshot;
-  const { agentNamespace } = options;
-  const facts: ObjectionFacts = { family, reserved: reserved[family], overlaps, agentNamespace };
+  const { multusNamespace } = options;
+  const facts: ObjectionFacts = { family, reserved: reserved[family], overlaps, multusNamespace };
   const { eligible, objected } = sortOut(listed, request, facts);
   return { family, pools: eligible.map(({ pool }) => pool), objected, requested: null };
 }

@@ -69,11 +69,11 @@ export async function startClusterAgent(
   const ledger = journalled(raw, journal, () => new Date());
   const index = new NodeIndex(() => performance.now());
   const eyes = starting.use(new ClusterEyes(client, { node, namespace }, log));
-  const { multusClusterNetwork } = env;
+  const { multusClusterNetwork, multusNamespace } = env;
   const holders = new PodHolders(eyes, {
     ...config,
     node,
-    agentNamespace: namespace,
+    multusNamespace,
     multusClusterNetwork: multusClusterNetwork === '' ? null : multusClusterNetwork,
   });
   const composed = composeAgent({

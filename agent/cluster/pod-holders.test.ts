@@ -18,7 +18,7 @@ const POD: PodFacts = {
 };
 const OPTIONS: PodHoldersOptions = {
   node: 'worker-1',
-  agentNamespace: 'ipledger',
+  multusNamespace: 'ipledger',
   enableStatefulSet: true,
   enableKubevirtStaticIP: true,
   multusClusterNetwork: null,
@@ -64,7 +64,13 @@ test('a pod becomes a holder and a request, with all that the rules may ask for'
     'ipam.spidernet.io/routes': '[{"dst":"10.9.0.0/16","gw":"10.0.0.1","x":1}]',
     'k8s.v1.cni.cncf.io/networks': 'infra/a,b',
   };
-  const args = { ifName: 'net2', network: 'lan', defaultIPv4IPPool: ['p'], cleanGateway: true };
+  const args = {
+    ifName: 'net2',
+    network: 'lan',
+    defaultIPv4IPPool: ['p'],
+    cleanGateway: true,
+    matchMasterSubnet: true,
+  };
   const facts = await resolve({ pod: { annotations }, controller: WEB, args });
   expect(facts).toEqual({
     holder: {
@@ -88,7 +94,7 @@ test('a pod becomes a holder and a request, with all that the rules may ask for'
       multusName: 'prod/b',
       interfaceIndex: 2,
       multusUnknownBecause: null,
-      cniConfig: { ipv4: ['p'], ipv6: [], cleanGateway: true },
+      cniConfig: { ipv4: ['p'], ipv6: [], cleanGateway: true, matchMasterSubnet: true },
     },
     podName: 'web-0',
     isSticky: true,

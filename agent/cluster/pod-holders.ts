@@ -14,7 +14,7 @@ import { isVirtualMachine } from './virtual-machine.ts';
 
 export interface PodHoldersOptions {
   readonly node: string;
-  readonly agentNamespace: string;
+  readonly multusNamespace: string;
   readonly enableStatefulSet: boolean;
   readonly enableKubevirtStaticIP: boolean;
   /** MULTUS_CLUSTER_NETWORK; null where it is not set. */
@@ -71,6 +71,7 @@ export class PodHolders implements HolderSource {
           ipv4: args.defaultIPv4IPPool ?? [],
           ipv6: args.defaultIPv6IPPool ?? [],
           cleanGateway: args.cleanGateway ?? false,
+          matchMasterSubnet: args.matchMasterSubnet ?? false,
         },
       },
       podName: pod.name,
@@ -112,12 +113,12 @@ export class PodHolders implements HolderSource {
   }
 
   #multusOf({ annotations, namespace }: PodFacts, nic: string) {
-    const { agentNamespace, multusClusterNetwork: clusterNetwork } = this.#options;
+    const { multusNamespace, multusClusterNetwork: clusterNetwork } = this.#options;
     return findMultusSelection({
       annotations,
       interface: nic,
       podNamespace: namespace,
-      agentNamespace,
+      multusNamespace,
       clusterNetwork,
     });
   }

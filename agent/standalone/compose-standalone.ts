@@ -10,7 +10,7 @@ import { judgeLeftover } from './leftovers.ts';
 /** Of a pool that is gone, or has no cooldown any more; no pool may ask for more. */
 const LONGEST_REST_MS = 7 * 24 * 3_600_000;
 const EARLIER_BOOT_MS = 5 * 60_000;
-const PLAN_OPTIONS = { enableIPv4: true, enableIPv6: true, enableSubnets: false, agentNamespace: '' };
+const PLAN_OPTIONS = { enableIPv4: true, enableIPv6: true, enableSubnets: false, multusNamespace: '' };
 
 type Given = 'holders' | 'planOptions' | 'journal' | 'judgeAfterlife' | 'judgeLeftover' | 'isStillAlive';
 

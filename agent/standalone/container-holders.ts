@@ -44,6 +44,7 @@ export class ContainerHolders implements HolderSource {
           ipv4: args.defaultIPv4IPPool ?? [],
           ipv6: args.defaultIPv6IPPool ?? [],
           cleanGateway: args.cleanGateway ?? false,
+          matchMasterSubnet: args.matchMasterSubnet ?? false,
         },
       },
       podName: args.podName,

@@ -10,7 +10,7 @@ const ask = (question: Partial<MultusQuestion>) =>
     annotations: {},
     interface: 'eth0',
     podNamespace: 'prod',
-    agentNamespace: 'ipledger',
+    multusNamespace: 'ipledger',
     clusterNetwork: null,
     ...question,
   });

@@ -20,7 +20,7 @@ export interface MultusQuestion {
   readonly annotations: Labels;
   readonly interface: string;
   readonly podNamespace: string;
-  readonly agentNamespace: string;
+  readonly multusNamespace: string;
   /** MULTUS_CLUSTER_NETWORK: the network of eth0 where the pod does not choose one. */
   readonly clusterNetwork: string | null;
 }
@@ -31,12 +31,12 @@ export function findMultusSelection(question: MultusQuestion): MultusSelection {
   return question.interface === FIRST_INTERFACE ? ofFirst(question) : ofAnother(question);
 }
 
-function ofFirst({ annotations, agentNamespace, clusterNetwork }: MultusQuestion): MultusSelection {
+function ofFirst({ annotations, multusNamespace, clusterNetwork }: MultusQuestion): MultusSelection {
   const key = MULTUS_ANNOTATIONS.defaultNetwork;
   const chosen = annotations[key];
   if (chosen !== undefined && chosen !== '') {
     return orMalformed(0, () => {
-      const networks = parseMultusNetworks(key, chosen, agentNamespace);
+      const networks = parseMultusNetworks(key, chosen, multusNamespace);
       const [network] = networks;
       return network !== undefined && networks.length === 1
         ? found(network, 0)
@@ -46,7 +46,7 @@ function ofFirst({ annotations, agentNamespace, clusterNetwork }: MultusQuestion
   if (clusterNetwork === null || clusterNetwork === '') {
     return unknown(0, `the pod has no annotation ${key} and MULTUS_CLUSTER_NETWORK is not set`);
   }
-  const multusName = clusterNetwork.includes('/') ? clusterNetwork : `${agentNamespace}/${clusterNetwork}`;
+  const multusName = clusterNetwork.includes('/') ? clusterNetwork : `${multusNamespace}/${clusterNetwork}`;
   return { multusName, index: 0, unknownBecause: null, warnings: [] };
 }
 

@@ -9,7 +9,7 @@ const FACTS: ObjectionFacts = {
   family: 4,
   reserved: IntervalSet.EMPTY,
   overlaps: new Map(),
-  agentNamespace: 'kube-system',
+  multusNamespace: 'kube-system',
 };
 
 interface Case {
@@ -116,6 +116,21 @@ const CASES: readonly Case[] = [
     pool: { multusNames: ['net/a'] },
     request: { multusName: 'net/b' },
     expected: { rule: 'multus', text: 'Multus network "net/b" of eth0 is not in multusName [net/a]' },
+  },
+  {
+    name: 'match_master_subnet and a pool without multusName',
+    pool: {},
+    request: { cniConfig: { matchMasterSubnet: true } },
+    expected: {
+      rule: 'master',
+      text: 'match_master_subnet is set, and which subnet the master interface has is not known here; give the pool a multusName instead',
+    },
+  },
+  {
+    name: 'match_master_subnet and a pool of this network',
+    pool: { multusNames: ['net/a'] },
+    request: { multusName: 'net/a', cniConfig: { matchMasterSubnet: true } },
+    expected: null,
   },
   {
     name: 'a multusName without namespace is one of the agent',

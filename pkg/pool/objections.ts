@@ -29,7 +29,7 @@ export interface ObjectionFacts {
   /** Why a pool must leave its addresses to an earlier one. */
   readonly overlaps: ReadonlyMap<string, string>;
   /** Where a `multusName` without a namespace lives. */
-  readonly agentNamespace: string;
+  readonly multusNamespace: string;
 }
 
 type Rule = (pool: Pool, request: PoolRequest, facts: ObjectionFacts) => string | null;
@@ -44,6 +44,7 @@ const RULES: readonly (readonly [name: string, rule: Rule])[] = [
   ['namespace', namespaceMismatch],
   ['pod', podMismatch],
   ['multus', multusMismatch],
+  ['master', masterUnknown],
   ['addresses', nothingToGive],
 ];
 
@@ -98,15 +99,21 @@ function podMismatch(pool: Pool, { pod, controller }: PoolRequest): string | nul
     : notSelected('the pod', pod.labels, 'podAffinity', pool.podAffinity);
 }
 
-function multusMismatch(pool: Pool, request: PoolRequest, { agentNamespace }: ObjectionFacts): string | null {
+function multusMismatch(pool: Pool, request: PoolRequest, { multusNamespace }: ObjectionFacts): string | null {
   if (pool.multusNames.length === 0) return null;
-  const names = pool.multusNames.map((name) => (name.includes('/') ? name : `${agentNamespace}/${name}`));
+  const names = pool.multusNames.map((name) => (name.includes('/') ? name : `${multusNamespace}/${name}`));
   if (request.multusName === null) {
     const because = request.multusUnknownBecause ? ` (${request.multusUnknownBecause})` : '';
     return `Multus network of ${request.interface} is unknown${because}, it must be one of multusName [${listSome(names, 10)}]`;
   }
   const network = `Multus network ${quote(request.multusName)} of ${request.interface}`;
   return notAmong(network, request.multusName, 'multusName', names);
+}
+
+/** As with Spiderpool a pool that names its networks, or its application, is not asked. What the others need to know, nobody tells the agent. */
+function masterUnknown(pool: Pool, { cniConfig }: PoolRequest): string | null {
+  if (!cniConfig.matchMasterSubnet || pool.multusNames.length > 0 || pool.isAuto) return null;
+  return 'match_master_subnet is set, and which subnet the master interface has is not known here; give the pool a multusName instead';
 }
 
 function nothingToGive({ addresses }: Pool, _: PoolRequest, { reserved }: ObjectionFacts): string | null {

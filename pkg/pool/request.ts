@@ -16,6 +16,7 @@ export interface PoolRequest {
     readonly ipv4: readonly string[];
     readonly ipv6: readonly string[];
     readonly cleanGateway: boolean;
+    readonly matchMasterSubnet: boolean;
   };
 }
 

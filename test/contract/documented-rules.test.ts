@@ -41,7 +41,7 @@ function tried(pools: readonly Pool[], { request, reserved }: Asked = {}): strin
     family: 4,
     reserved: reservedOf(reserved),
     overlaps: new Map(),
-    agentNamespace: 'kube-system',
+    multusNamespace: 'kube-system',
   } as const;
   return sortOut(candidates.v4, asked, facts).eligible.map((candidate) => candidate.pool.name);
 }

@@ -35,7 +35,7 @@ export async function openEyes(client: KubeClient): Promise<Eyes> {
     { pods, namespaces, nodeLabels, controllers: new TopController(client) },
     {
       node,
-      agentNamespace: 'ipledger',
+      multusNamespace: 'ipledger',
       enableStatefulSet: true,
       enableKubevirtStaticIP: true,
       multusClusterNetwork: null,

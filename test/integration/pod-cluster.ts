@@ -255,6 +255,7 @@ function envOf(nodeName: string): AgentEnv {
     metricPort: 0,
     releasesConflictIPs: true,
     multusClusterNetwork: '',
+    multusNamespace: 'ipledger',
   };
 }
 

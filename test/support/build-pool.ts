@@ -61,6 +61,6 @@ export function buildRequest({ node, namespace, pod, cniConfig, ...others }: Req
     node: { name: 'worker-1', labels: {}, ...node },
     namespace: { name: 'prod', labels: {}, annotations: {}, ...namespace },
     pod: { labels: {}, annotations: {}, ...pod },
-    cniConfig: { ipv4: [], ipv6: [], cleanGateway: false, ...cniConfig },
+    cniConfig: { ipv4: [], ipv6: [], cleanGateway: false, matchMasterSubnet: false, ...cniConfig },
   };
 }

@@ -65,12 +65,12 @@ export async function startMemoryClusterAgent(
       nodeLabels: { current: () => ({}) },
       controllers: { find: async (pod) => controllerOf(pod) },
     },
-    { ...SWITCHES, node, agentNamespace: 'ipledger', multusClusterNetwork: null },
+    { ...SWITCHES, node, multusNamespace: 'ipledger', multusClusterNetwork: null },
   );
   const composed = composeAgent({
     index,
     holders,
-    planOptions: { enableIPv4: true, enableIPv6: true, enableSubnets: false, agentNamespace: 'ipledger' },
+    planOptions: { enableIPv4: true, enableIPv6: true, enableSubnets: false, multusNamespace: 'ipledger' },
     judgeAfterlife: podAfterlife(pods, SWITCHES),
     judgeLeftover: judgeSandbox(pods),
     isStillAlive: async ({ holder, podName }) => {
