@@ -8,7 +8,7 @@ interface Pause {
   readonly endsAtMs: number;
 }
 
-/** What was refused will probably be refused again: it is tried after a pause that doubles from time to time. */
+/** What was refused will probably be refused again: it is tried after a pause that doubles each time. */
 export class EntryPauses {
   readonly #nowMs: () => number;
   readonly #pauses = new WeakMap<JournalEntry, Pause>();
@@ -25,8 +25,17 @@ export class EntryPauses {
   }
 
   refused(entry: JournalEntry): void {
-    const before = this.#pauses.get(entry);
-    const lengthMs = before === undefined ? FIRST_MS : Math.min(MOST_MS, 2 * before.lengthMs);
+    const beforeMs = this.#pauses.get(entry)?.lengthMs ?? 0;
+    this.#pause(entry, Math.max(FIRST_MS, Math.min(MOST_MS, 2 * beforeMs)));
+  }
+
+  /** The ledger may be away for all, or fail at this one for good. After the first time it only goes behind the others. */
+  unanswered(entry: JournalEntry): void {
+    if (this.#pauses.has(entry)) this.refused(entry);
+    else this.#pause(entry, 0);
+  }
+
+  #pause(entry: JournalEntry, lengthMs: number): void {
     this.#pauses.set(entry, { lengthMs, endsAtMs: this.#nowMs() + lengthMs });
   }
 }

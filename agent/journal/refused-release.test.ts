@@ -8,6 +8,7 @@ import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { scriptedLedger } from '#test/support/scripted-ledger.ts';
+import { turnedClock } from '#test/support/turned-clock.ts';
 import { Journal } from './journal.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
@@ -30,17 +31,6 @@ function refusable() {
     release: (seen) => change(() => below.release(seen)),
   });
   return { ledger, below, is };
-}
-
-/** A clock that a test turns on. */
-function turnedClock() {
-  let laterMs = 0;
-  return {
-    nowMs: () => performance.now() + laterMs,
-    turn: (ms: number) => {
-      laterMs += ms;
-    },
-  };
 }
 
 test.each([

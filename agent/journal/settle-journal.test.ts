@@ -7,6 +7,7 @@ import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { scriptedLedger } from '#test/support/scripted-ledger.ts';
+import { turnedClock } from '#test/support/turned-clock.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
 const SET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 's-1' };
@@ -177,4 +178,52 @@ test('one entry that cannot be settled does not keep the others from it', async 
   await made.settleJournal();
   expect((await made.records()).map(({ spec }) => spec.holder.name)).toEqual(['cursed']);
   expect(made.journal.size).toBe(1);
+});
+
+test('one entry that is never answered does not keep the others from it, and is tried with pauses', async () => {
+  const { ledger, is } = flaky();
+  let tries = 0;
+  const cursed = scriptedLedger(ledger, {
+    release: async (seen) => {
+      if (is.away || seen.spec.holder.name !== 'cursed') return await ledger.release(seen);
+      tries += 1;
+      throw abandonedWrite('release', seen.name, 'an internal error occurred');
+    },
+  });
+  const clock = turnedClock();
+  await using made = await startMemoryClusterAgent([POOL], { ledger: cursed, nowMs: clock.nowMs });
+  const pods = ['cursed', 'fine-1', 'fine-2'].map((name) => made.pods.put(name));
+  for (const pod of pods) await made.add(pod, pod.name);
+  for (const pod of pods) made.pods.end(pod);
+  is.away = true;
+  for (const pod of pods) await made.del(pod, pod.name);
+  is.away = false;
+  await made.settleJournal();
+  expect((await made.records()).map(({ spec }) => spec.holder.name)).toEqual(['cursed']);
+  for (let round = 0; round < 300; round += 1, clock.turn(2_000)) await made.settleJournal();
+  expect(tries).toBeGreaterThan(10);
+  expect(tries).toBeLessThan(20);
+});
+
+test('a round ends when three entries in a row were not answered, and the next one begins with who had no turn', async () => {
+  const { ledger, is } = flaky();
+  const tried: string[] = [];
+  const counted = scriptedLedger(ledger, {
+    release: async (seen) => {
+      tried.push(seen.spec.holder.name);
+      return await ledger.release(seen);
+    },
+  });
+  await using made = await startMemoryClusterAgent([POOL], { ledger: counted });
+  const pods = ['p1', 'p2', 'p3', 'p4', 'p5'].map((name) => made.pods.put(name));
+  for (const pod of pods) await made.add(pod, pod.name);
+  for (const pod of pods) made.pods.end(pod);
+  is.away = true;
+  for (const pod of pods) await made.del(pod, pod.name);
+  tried.length = 0;
+  await made.settleJournal();
+  expect(tried).toEqual(['p1', 'p2', 'p3']);
+  await made.settleJournal();
+  expect(tried.slice(3)).toEqual(['p4', 'p5', 'p1']);
+  is.away = false;
 });

@@ -34,22 +34,28 @@ export interface SettleDeps {
 
 /** Each refusal may take seconds, and the spool and a starting agent wait for the end of a round. */
 const ROUND_MS = 10_000;
+/** After so many in a row it is the ledger that is away, and not one object that it fails at. */
+const MOST_UNANSWERED = 3;
 
 /**
  * Goes once through all that is owed and all that may have landed. What cannot be settled now stays for the next time:
- * all of it where the ledger is away, and only the entry itself, for a while, where it was refused.
+ * all of it where the ledger is away, and only the entry itself, for a while, where it was refused or has no answer.
  */
 export async function settleJournal(deps: SettleDeps): Promise<void> {
   const endsAtMs = deps.nowMs() + ROUND_MS;
+  let unanswered = 0;
   for (const entry of deps.pauses.due(deps.journal.all())) {
-    if (deps.nowMs() >= endsAtMs) return;
+    if (deps.nowMs() >= endsAtMs || unanswered === MOST_UNANSWERED) return;
     try {
       await deps.queue.run([attachmentKey(attachmentOf(entry))], () => settleEntry(entry, deps));
+      unanswered = 0;
     } catch (thrown) {
       const fields = { record: recordNameOf(entry), kind: entry.kind, why: toIpamError(thrown).message };
       deps.log.warn(fields, 'journal entry not settled, tried again later');
-      if (toIpamError(thrown).reason === 'agent-unavailable') return;
-      deps.pauses.refused(entry);
+      const isUnanswered = toIpamError(thrown).reason === 'agent-unavailable';
+      unanswered = isUnanswered ? unanswered + 1 : 0;
+      if (isUnanswered) deps.pauses.unanswered(entry);
+      else deps.pauses.refused(entry);
     }
   }
 }
