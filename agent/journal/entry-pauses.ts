@@ -8,7 +8,7 @@ interface Pause {
   readonly endsAtMs: number;
 }
 
-/** What was refused will probably be refused again: it is tried after a pause that doubles each time. */
+/** What was in vain will probably be so again: it is tried after a pause that doubles each time. */
 export class EntryPauses {
   readonly #nowMs: () => number;
   readonly #pauses = new WeakMap<JournalEntry, Pause>();
@@ -24,14 +24,15 @@ export class EntryPauses {
     return entries.filter((it) => dueAtMs(it) <= nowMs).toSorted((a, b) => dueAtMs(a) - dueAtMs(b));
   }
 
-  refused(entry: JournalEntry): void {
+  /** It was refused, or there was nothing to find yet. */
+  inVain(entry: JournalEntry): void {
     const beforeMs = this.#pauses.get(entry)?.lengthMs ?? 0;
     this.#pause(entry, Math.max(FIRST_MS, Math.min(MOST_MS, 2 * beforeMs)));
   }
 
   /** The ledger may be away for all, or fail at this one for good. After the first time it only goes behind the others. */
   unanswered(entry: JournalEntry): void {
-    if (this.#pauses.has(entry)) this.refused(entry);
+    if (this.#pauses.has(entry)) this.inVain(entry);
     else this.#pause(entry, 0);
   }
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RecordSpec } from '#pkg/crd/ip-record.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { abandonedWrite } from '#pkg/ledger/abandoned-write.ts';
@@ -226,4 +226,63 @@ test('a round ends when three entries in a row were not answered, and the next o
   await made.settleJournal();
   expect(tried.slice(3)).toEqual(['p4', 'p5', 'p1']);
   is.away = false;
+});
+
+describe('an abandoned create that has not landed', () => {
+  const ONE = buildPool({ name: 'v4', ips: ['10.0.0.10'], isDefault: true });
+
+  async function startAbandoned() {
+    const { ledger, below, is, land } = flaky();
+    const looks = { count: 0 };
+    const counted = scriptedLedger(ledger, {
+      get: async (name) => {
+        looks.count += 1;
+        return await ledger.get(name);
+      },
+    });
+    const clock = turnedClock();
+    const { nowMs, now } = clock;
+    const made = await startMemoryClusterAgent([ONE], { ledger: counted, nowMs, now });
+    const pod = made.pods.put('web');
+    is.losing = true;
+    await expect(made.add(pod, 'c1')).rejects.toThrow('may still happen');
+    is.losing = false;
+    looks.count = 0;
+    const roundsFor = async (ms: number) => {
+      for (let passedMs = 0; passedMs < ms; passedMs += 2_000, clock.turn(2_000)) await made.settleJournal();
+    };
+    return { made, pod, below, land, looks, roundsFor, [Symbol.asyncDispose]: () => made[Symbol.asyncDispose]() };
+  }
+
+  test('is looked for with pauses, until after the ten minutes in which it may land', async () => {
+    await using abandoned = await startAbandoned();
+    const { made, looks, roundsFor } = abandoned;
+    await roundsFor(10 * 60_000);
+    expect(made.journal.size).toBe(1);
+    await roundsFor(62_000);
+    expect(made.journal.size).toBe(0);
+    expect(looks.count).toBeGreaterThan(10);
+    expect(looks.count).toBeLessThan(20);
+  });
+
+  test('is given back even if it lands at the very end of them', async () => {
+    await using abandoned = await startAbandoned();
+    const { made, below, land, roundsFor } = abandoned;
+    await roundsFor(10 * 60_000 - 2_000);
+    await land();
+    await roundsFor(64_000);
+    expect(await below.list({ limit: 9 })).toEqual([]);
+    expect(made.journal.size).toBe(0);
+  });
+
+  test('is what its sandbox is answered with at once, also while nobody looks for it', async () => {
+    await using abandoned = await startAbandoned();
+    const { made, pod, land, roundsFor } = abandoned;
+    await roundsFor(5 * 60_000);
+    await land();
+    expect(await made.add(pod, 'c1')).toEqual(['10.0.0.10']);
+    await roundsFor(11 * 60_000);
+    expect(await made.records()).toMatchObject([{ spec: { holder: { containerID: 'c1', attach: 2 } } }]);
+    expect(made.journal.size).toBe(0);
+  });
 });

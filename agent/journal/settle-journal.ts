@@ -55,7 +55,7 @@ export async function settleJournal(deps: SettleDeps): Promise<void> {
       const isUnanswered = toIpamError(thrown).reason === 'agent-unavailable';
       unanswered = isUnanswered ? unanswered + 1 : 0;
       if (isUnanswered) deps.pauses.unanswered(entry);
-      else deps.pauses.refused(entry);
+      else deps.pauses.inVain(entry);
     }
   }
 }
@@ -74,9 +74,9 @@ async function payRelease(entry: OwedRelease, { journal, giveBack, log }: Settle
 }
 
 async function lookAfter(entry: AbandonedName, deps: SettleDeps): Promise<void> {
-  const { journal, ledger, index, giveBack, node, now, log } = deps;
-  const found = await ledger.get(entry.name);
+  const { journal, ledger, index, giveBack, pauses, node, now, log } = deps;
   const isOver = now().getTime() - Date.parse(entry.at) > MAY_LAND_MS;
+  const found = await ledger.get(entry.name);
   if (entry.isChange) {
     if (found?.spec.holder.node === node) index.put(found);
     return await journal.remove(entry);
@@ -84,6 +84,6 @@ async function lookAfter(entry: AbandonedName, deps: SettleDeps): Promise<void> 
   if (found !== null && found.spec.holder.node === node && isLeftBehind(found, entry)) {
     const outcome = await giveBack.settle(found, 'free');
     log.warn({ address: found.spec.address, containerID: entry.containerID, outcome }, 'abandoned address landed late');
-  }
+  } else pauses.inVain(entry);
   if (isOver) await journal.remove(entry);
 }
