@@ -13,21 +13,24 @@ const RETRY_START_MS = 1_000;
 
 interface Background {
   readonly composed: ComposedAgent;
-  readonly eyes: ClusterEyes;
+  readonly eyes: Pick<ClusterEyes, 'open'>;
   readonly refresh: () => Promise<void>;
   readonly spool: Spool;
   readonly log: Logger;
+  readonly nowMs?: () => number;
 }
 
 /** First what must be known before anybody is answered, as often as it takes; then what is done again and again. */
-export function startBackground({ composed, eyes, refresh, spool, log }: Background): AsyncDisposable {
+export function startBackground({ composed, eyes, refresh, spool, log, nowMs }: Background): AsyncDisposable {
   const { agent, releaser, collector, settleJournal } = composed;
   const stack = new AsyncDisposableStack();
   const report = (task: string) => (thrown: unknown) =>
     log.error({ task, why: toIpamError(thrown).message }, 'background task failed');
+  const draining = { failed: new Set<string>(), ...(nowMs === undefined ? {} : { nowMs }) };
+  // At the same time: an ADD that waits for the start has no time for both rounds.
   const settle = async () => {
-    await drainSpool(spool, releaser, log);
-    await settleJournal();
+    const rounds = await Promise.allSettled([drainSpool(spool, releaser, log, draining), settleJournal()]);
+    for (const round of rounds) if (round.status === 'rejected') throw round.reason;
   };
   const stopped = Promise.withResolvers<'stopped'>();
   const start = async () => {

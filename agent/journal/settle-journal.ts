@@ -32,7 +32,7 @@ export interface SettleDeps {
   readonly log: Logger;
 }
 
-/** Each refusal may take seconds, and the spool and a starting agent wait for the end of a round. */
+/** Each refusal may take seconds, and a starting agent waits for the end of a round. */
 const ROUND_MS = 10_000;
 /** After so many in a row it is the ledger that is away, and not one object that it fails at. */
 const MOST_UNANSWERED = 3;

@@ -3,15 +3,45 @@ import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Releaser } from './releaser.ts';
 import type { Spool } from './spool.ts';
 
-/** Applies what the plugin wrote down while nobody listened. A file that makes no sense is set aside, never retried. */
-export async function drainSpool(spool: Spool, releaser: Releaser, log: Logger): Promise<void> {
-  for (const name of await spool.names()) {
-    try {
-      await drainEntry(name, spool, releaser, log);
-    } catch (thrown) {
-      log.error({ file: name, why: toIpamError(thrown).message }, 'spooled DEL not applied, tried again later');
+/** Each release may take seconds, and a starting agent waits for the end of a round. */
+const ROUND_MS = 10_000;
+const AT_ONCE = 8;
+
+export interface DrainOptions {
+  /** What failed in earlier rounds, the longest ago first: it is tried after what had no turn yet. */
+  readonly failed?: Set<string>;
+  readonly nowMs?: () => number;
+}
+
+/**
+ * Applies what the plugin wrote down while nobody listened, for a while: the rest stays for the next time. A file that
+ * makes no sense is set aside, never retried.
+ */
+export async function drainSpool(
+  spool: Spool,
+  releaser: Releaser,
+  log: Logger,
+  { failed = new Set(), nowMs = () => performance.now() }: DrainOptions = {},
+): Promise<void> {
+  const endsAtMs = nowMs() + ROUND_MS;
+  const names = inTurn(await spool.names(), failed).values();
+  const drainSome = async () => {
+    for (const name of names) {
+      if (nowMs() >= endsAtMs) return;
+      failed.delete(name);
+      await drainEntry(name, spool, releaser, log).catch((thrown: unknown) => {
+        failed.add(name);
+        log.error({ file: name, why: toIpamError(thrown).message }, 'spooled DEL not applied, tried again later');
+      });
     }
-  }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, drainSome));
+}
+
+function inTurn(names: readonly string[], failed: Set<string>): string[] {
+  const there = new Set(names);
+  for (const name of failed) if (!there.has(name)) failed.delete(name);
+  return [...names.filter((name) => !failed.has(name)), ...failed];
 }
 
 async function drainEntry(name: string, spool: Spool, releaser: Releaser, log: Logger): Promise<void> {

@@ -60,7 +60,9 @@ export async function startStandaloneAgent(
     log,
     reach,
   });
-  await drainSpool(spool, releaser, log);
+  const failed = new Set<string>();
+  const drain = () => drainSpool(spool, releaser, log, { failed });
+  await drain();
   agent.readiness.become();
   const server = buildServer(agent, log);
   await listenOn(server, config.socketPath);
@@ -70,7 +72,6 @@ export async function startStandaloneAgent(
 
   const report = (task: string) => (thrown: unknown) =>
     log.error({ task, why: toIpamError(thrown).message }, 'background task failed');
-  const drain = () => drainSpool(spool, releaser, log);
   starting.use(repeat(() => DRAIN_EVERY_MS, drain, report('drain the spool')));
   const pauseMs = () => Math.max(SHORTEST_LOOK_MS, collector.untilNextMs(lookEveryMs(config)));
   starting.use(repeat(pauseMs, () => collector.collect(false), report('collect leftovers')));

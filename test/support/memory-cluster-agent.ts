@@ -42,7 +42,7 @@ export interface MemoryClusterAgent extends ComposedAgent, AsyncDisposable {
 /** The agent of a cluster on a memory ledger, without a socket and without an API server: for what depends on an order. */
 export async function startMemoryClusterAgent(
   pools: readonly Pool[],
-  wish: Partial<AgentPorts> & { readonly pods?: MemoryPods } = {},
+  wish: Partial<AgentPorts> & { readonly pods?: MemoryPods; readonly isReady?: boolean } = {},
 ): Promise<MemoryClusterAgent> {
   const directory = await mkdtemp(join(tmpdir(), 'ipledger-memory-'));
   const { pods = new MemoryPods(), now = () => new Date(), node = 'worker-1' } = wish;
@@ -96,7 +96,7 @@ export async function startMemoryClusterAgent(
   pods.onEnd((uid) => void ends.push(releaser.podEnded(uid)));
   const refresh = () => refreshIndex({ ledger, index, releaser, pods, node, nowMs, log });
   await refresh();
-  agent.readiness.become();
+  if (wish.isReady ?? true) agent.readiness.become();
   return {
     ...composed,
     ledger,
