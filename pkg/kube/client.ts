@@ -24,6 +24,7 @@ export interface ReadOptions extends CallOptions {
 export interface ListOptions extends ReadOptions {
   /** Objects per request; 0 for all in one. */
   readonly pageSize?: number;
+  readonly pageTimeoutMs?: number;
   /** What is kept of each object while the other pages are read; all of it unless told. */
   readonly trim?: Trim;
 }
@@ -31,6 +32,7 @@ export interface ListOptions extends ReadOptions {
 export interface TableOptions extends CallOptions {
   /** Rows per request; 0 for all in one. */
   readonly pageSize?: number;
+  readonly pageTimeoutMs?: number;
   /** The columns that are kept while the other pages are read; all of them unless told. */
   readonly columns?: readonly string[];
 }
@@ -80,8 +82,8 @@ export class KubeClient implements Disposable {
 
   /** Consistent: every write that was finished before the call is in it. */
   async list(resource: Resource, query: ListQuery = {}, options: ListOptions = {}): Promise<Outcome<ObjectList>> {
-    const { form, trim, pageSize = PAGE_SIZE, timeoutMs, ...rest } = options;
-    const limits = { pageSize, timeoutMs, maxBytes: this.#maxListBytes };
+    const { form, trim, pageSize = PAGE_SIZE, timeoutMs, pageTimeoutMs, ...rest } = options;
+    const limits = { pageSize, timeoutMs, pageTimeoutMs, maxBytes: this.#maxListBytes };
     const accept = form === 'metadata' ? { accept: METADATA_LIST } : {};
     const pages = await readAllPages(this.timing, limits, async (paging, bounds) => {
       const path = collectionPath(resource, query.namespace) + queryString(query, paging);
@@ -107,9 +109,9 @@ export class KubeClient implements Disposable {
     query: ListQuery = {},
     options: TableOptions = {},
   ): Promise<Outcome<ObjectTable>> {
-    const { columns, pageSize = 0, timeoutMs, ...rest } = options;
+    const { columns, pageSize = 0, timeoutMs, pageTimeoutMs, ...rest } = options;
     const cutter = columns === undefined ? null : new ColumnCutter(columns);
-    const limits = { pageSize, timeoutMs, maxBytes: this.#maxListBytes };
+    const limits = { pageSize, timeoutMs, pageTimeoutMs, maxBytes: this.#maxListBytes };
     const pages = await readAllPages(this.timing, limits, async (paging, bounds) => {
       const path = collectionPath(resource, query.namespace) + queryString(query, { ...paging, includeObject: 'None' });
       const form = { accept: TABLE, compress: true };

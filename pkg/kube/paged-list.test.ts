@@ -106,6 +106,17 @@ describe('a list that does not end', () => {
     expect(made.server.requests.length).toBeGreaterThan(1);
   });
 
+  test.each(['list', 'listTable'] as const)('%s: one page may have less time than all together', async (verb) => {
+    await using made = await startScripted(({ query, answer }) => {
+      if (query.has('continue')) return;
+      answer(200, { ...page(['a'], { continue: '1' }), kind: 'Table', columnDefinitions: [], rows: [] });
+    });
+    const startedAtMs = performance.now();
+    const listed = await made.client[verb](THINGS, {}, { pageSize: 1, timeoutMs: 60_000, pageTimeoutMs: 200 });
+    expect(listed).toMatchObject({ ok: false, because: 'Unknown' });
+    expect(performance.now() - startedAtMs).toBeLessThan(30_000);
+  });
+
   test('a list that always starts anew has no more time for it', async () => {
     await using made = await startScripted((request) => {
       if (request.query.has('continue')) return request.answer(410, statusBody(410, 'Expired'));

@@ -26,6 +26,8 @@ export interface ListLimits {
   readonly pageSize: number;
   /** For all pages and restarts together. Without it a page has as long as any call, and the list two minutes. */
   readonly timeoutMs: number | undefined;
+  /** For each page; without it one may take all the time of the list. */
+  readonly pageTimeoutMs: number | undefined;
   readonly maxBytes: number;
 }
 
@@ -35,7 +37,7 @@ export interface ListLimits {
  */
 export async function readAllPages<P extends Page<unknown>>(
   timing: Timing,
-  { pageSize, timeoutMs, maxBytes }: ListLimits,
+  { pageSize, timeoutMs, pageTimeoutMs, maxBytes }: ListLimits,
   getPage: GetPage<P>,
 ): Promise<Outcome<P[]>> {
   const listTimeoutMs = timeoutMs ?? LIST_TIMEOUT_MS;
@@ -43,7 +45,7 @@ export async function readAllPages<P extends Page<unknown>>(
   const getInTime = async (paging: Paging, budget: ByteBudget): Promise<Outcome<P>> => {
     const leftMs = deadlineMs - timing.nowMs();
     if (leftMs <= 0) return failure('Unknown', `the list did not end within ${listTimeoutMs} ms`);
-    return getPage(paging, { budget, timeoutMs: Math.min(leftMs, timeoutMs ?? TIMEOUT_MS) });
+    return getPage(paging, { budget, timeoutMs: Math.min(leftMs, pageTimeoutMs ?? timeoutMs ?? TIMEOUT_MS) });
   };
   for (let restart = 0; restart < MOST_RESTARTS; restart += 1) {
     const outcome = await readPages(pageSize, { leftBytes: maxBytes }, getInTime);

@@ -2,7 +2,6 @@ import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { holderLabel, RECORD_LABELS, toLabelValue } from '#pkg/crd/record-labels.ts';
 import { parseRecordName } from '#pkg/crd/record-name.ts';
 import { Backoff } from '#pkg/kube/backoff.ts';
-import type { CallOptions } from '#pkg/kube/caller.ts';
 import type { KubeClient } from '#pkg/kube/client.ts';
 import type { KubeObject } from '#pkg/kube/kube-object.ts';
 import type { ListQuery } from '#pkg/kube/list-query.ts';
@@ -15,11 +14,21 @@ import { IP_RECORDS, isTerminating, mayBeOfHolder, mayBeOfNode, toRecord } from 
 import { TABLE_COLUMNS } from './kubernetes-table.ts';
 
 const ROWS_PER_PAGE = 2_000;
+/** While one page after the other comes: an ADD has 30 s, and of them a few for its write and its roll back. */
+const LIST_TIMEOUT_MS = 20_000;
 const PAUSE = { firstMs: 50, mostMs: 1_000 };
 
 export interface ReadLimits {
+  /** After it no other try is made. */
   readonly timeoutMs: number;
+  /** For one try, and for each page of a list. */
   readonly attemptTimeoutMs: number;
+}
+
+/** What is asked for in pages has its time for each of them, and more for all. */
+interface PagedOptions {
+  readonly timeoutMs: number;
+  readonly pageTimeoutMs: number;
 }
 
 /**
@@ -44,7 +53,7 @@ export class RecordReader {
   /** Like `get`, for who can go on without a record that cannot be read. */
   async getObject(name: string): Promise<KubeObject | null> {
     if (parseRecordName(name) === null) return null;
-    const found = await this.#ask((options) => this.#client.get(IP_RECORDS, { name }, options));
+    const found = await this.#ask((timeoutMs) => this.#client.get(IP_RECORDS, { name }, { timeoutMs }));
     if (found.ok) return isTerminating(found.object) ? null : found.object;
     if (found.because === 'NotFound') return null;
     throw toLedgerError(`read the record ${name}`, found);
@@ -68,7 +77,7 @@ export class RecordReader {
   /** Names, pools and states of a pool's records, or of all. In pages: what a large one leaves behind would stay in the heap. */
   async table(pool: string | undefined): Promise<ObjectTable> {
     const query: ListQuery = pool === undefined ? {} : { labelSelector: poolSelector(pool) };
-    const listed = await this.#ask((options) =>
+    const listed = await this.#askForPages((options) =>
       this.#client.listTable(IP_RECORDS, query, { ...options, pageSize: ROWS_PER_PAGE, columns: TABLE_COLUMNS }),
     );
     if (listed.ok) return listed.object;
@@ -76,12 +85,18 @@ export class RecordReader {
   }
 
   async #find(labelSelector: string): Promise<KubeObject[]> {
-    const listed = await this.#ask((options) => this.#client.list(IP_RECORDS, { labelSelector }, options));
+    const listed = await this.#askForPages((options) => this.#client.list(IP_RECORDS, { labelSelector }, options));
     if (!listed.ok) throw toLedgerError(`list the records with ${labelSelector}`, listed);
     return listed.object.items.filter((object) => !isTerminating(object));
   }
 
-  async #ask<T>(read: (options: CallOptions) => Promise<Outcome<T>>): Promise<Outcome<T>> {
+  #askForPages<T>(read: (options: PagedOptions) => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    const { timing } = this.#client;
+    const endsAtMs = timing.nowMs() + Math.max(LIST_TIMEOUT_MS, this.#limits.timeoutMs);
+    return this.#ask((pageTimeoutMs) => read({ timeoutMs: endsAtMs - timing.nowMs(), pageTimeoutMs }));
+  }
+
+  async #ask<T>(read: (timeoutMs: number) => Promise<Outcome<T>>): Promise<Outcome<T>> {
     const { timing } = this.#client;
     const { timeoutMs, attemptTimeoutMs } = this.#limits;
     const deadlineMs = timing.nowMs() + timeoutMs;
@@ -89,7 +104,7 @@ export class RecordReader {
     const refusals = new PassingRefusals();
     for (;;) {
       const leftMs = Math.max(1, deadlineMs - timing.nowMs());
-      const outcome = await read({ timeoutMs: Math.min(attemptTimeoutMs, leftMs) });
+      const outcome = await read(Math.min(attemptTimeoutMs, leftMs));
       if (outcome.ok) return outcome;
       const pauseMs = Math.max(backoff.nextMs(), outcome.retryAfterMs ?? 0);
       if (!FAILURES[outcome.because].retry && !refusals.mayPass(outcome, timing.nowMs(), pauseMs)) return outcome;
