@@ -76,6 +76,21 @@ test('a read that nobody needs keeps nobody waiting', async () => {
   release();
 });
 
+test('a call whose time is over does not wait for a read that takes longer; those behind it have the use of it', async () => {
+  const { ledger, script, release } = holdingLedger('takenOf');
+  script.isHolding = true;
+  await using made = await startMemoryAgent([BUSY], { ledger });
+  const hasty = made.agent.add(addArgs('hasty', { defaultIPv4IPPool: ['busy'] }), newCall(200));
+  await expect(hasty).rejects.toMatchObject({
+    reason: 'agent-unavailable',
+    message: expect.stringContaining('before the pool was read'),
+  });
+  const patient = add(made, 'patient', 'busy');
+  release();
+  expect(await patient).toBe('busy');
+  expect(script.calls).toBe(1);
+});
+
 test('an address that was not taken after all wakes who waits for one', async () => {
   const below: Ledger = createMemoryLedger();
   const failing = Promise.withResolvers<never>();

@@ -1,5 +1,6 @@
 import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { within } from '#pkg/kube/within.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
 import { type Call, throwIfAbandoned, timeLeftMs, writeLimits } from '../call.ts';
@@ -24,7 +25,7 @@ type Wish = Required<Pick<CreateLimits, 'tellsHolder'>>;
 
 /** Takes one address of a pool: the write decides, the view only guesses. Null when nothing is free, by a fresh read. */
 export async function takeAddress(view: PoolView, taking: Taking): Promise<IpRecord | null> {
-  if (!view.isLoaded) await taking.slot.rest(() => view.reload());
+  if (!view.isLoaded) await untilRead(() => view.reload(), taking);
   const lost: bigint[] = [];
   let sawEmpty = false;
   try {
@@ -35,7 +36,7 @@ export async function takeAddress(view: PoolView, taking: Taking): Promise<IpRec
       if (attempt === null) sawEmpty = true;
       // Still held, so that no reload offers it to this call again: a record of another pool may own the name.
       else lost.push(attempt.lost);
-      await taking.slot.rest(() => view.reload());
+      await untilRead(() => view.reload(), taking);
     }
   } finally {
     for (const value of lost) view.settle(value);
@@ -65,7 +66,7 @@ async function takeNext(
 async function enterTurn(view: PoolView, taking: Taking): Promise<Turn> {
   const { call, nowMs, slot } = taking;
   for (;;) {
-    if (view.isAwaited) await slot.rest(() => view.untilLoaded());
+    if (view.isAwaited) await untilRead(() => view.untilLoaded(), taking);
     const turn = await view.pace.enter(timeLeftMs(call, nowMs()), call.signal, slot);
     using unused = new DisposableStack();
     if (turn !== null) unused.use(turn);
@@ -76,6 +77,21 @@ async function enterTurn(view: PoolView, taking: Taking): Promise<Turn> {
     unused.move();
     return turn;
   }
+}
+
+/** As long as the call has time for a write after it. The read itself goes on for those behind. */
+async function untilRead(read: () => Promise<void>, { call, nowMs, slot }: Taking): Promise<void> {
+  const { deadlineMs = call.deadlineMs } = writeLimits(call);
+  const outcome = await slot.rest(() =>
+    within(
+      read().then(() => 'read'),
+      deadlineMs - nowMs(),
+      call.signal,
+    ),
+  );
+  throwIfAbandoned(call);
+  if (outcome === null)
+    throw new IpamError('agent-unavailable', 'the time for this call was over before the pool was read');
 }
 
 /** Takes one address that somebody asked for; a lost create says who holds it, where the ledger could tell. */

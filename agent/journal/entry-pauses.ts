@@ -2,6 +2,8 @@ import type { JournalEntry } from './journal-entry.ts';
 
 const FIRST_MS = 2_000;
 const MOST_MS = 60_000;
+/** A ledger that comes back is not to be waited for. */
+const MOST_UNANSWERED_MS = 8_000;
 
 interface Pause {
   readonly lengthMs: number;
@@ -26,14 +28,18 @@ export class EntryPauses {
 
   /** It was refused, or there was nothing to find yet. */
   inVain(entry: JournalEntry): void {
-    const beforeMs = this.#pauses.get(entry)?.lengthMs ?? 0;
-    this.#pause(entry, Math.max(FIRST_MS, Math.min(MOST_MS, 2 * beforeMs)));
+    this.#grow(entry, MOST_MS);
   }
 
   /** The ledger may be away for all, or fail at this one for good. After the first time it only goes behind the others. */
   unanswered(entry: JournalEntry): void {
-    if (this.#pauses.has(entry)) this.inVain(entry);
+    if (this.#pauses.has(entry)) this.#grow(entry, MOST_UNANSWERED_MS);
     else this.#pause(entry, 0);
+  }
+
+  #grow(entry: JournalEntry, mostMs: number): void {
+    const beforeMs = this.#pauses.get(entry)?.lengthMs ?? 0;
+    this.#pause(entry, Math.max(FIRST_MS, Math.min(mostMs, 2 * beforeMs)));
   }
 
   #pause(entry: JournalEntry, lengthMs: number): void {

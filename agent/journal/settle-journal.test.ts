@@ -202,7 +202,7 @@ test('one entry that is never answered does not keep the others from it, and is 
   expect((await made.records()).map(({ spec }) => spec.holder.name)).toEqual(['cursed']);
   for (let round = 0; round < 300; round += 1, clock.turn(2_000)) await made.settleJournal();
   expect(tries).toBeGreaterThan(10);
-  expect(tries).toBeLessThan(20);
+  expect(tries).toBeLessThan(100);
 });
 
 test('a round ends when three entries in a row were not answered, and the next one begins with who had no turn', async () => {

@@ -15,7 +15,7 @@ import { TABLE_COLUMNS } from './kubernetes-table.ts';
 
 const ROWS_PER_PAGE = 2_000;
 /** While one page after the other comes: an ADD has 30 s, and of them a few for its write and its roll back. */
-const LIST_TIMEOUT_MS = 20_000;
+const LIST_TIMEOUT_MS = 60_000;
 const PAUSE = { firstMs: 50, mostMs: 1_000 };
 
 export interface ReadLimits {
