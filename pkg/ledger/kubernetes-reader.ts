@@ -14,7 +14,7 @@ import { IP_RECORDS, isTerminating, mayBeOfHolder, mayBeOfNode, toRecord } from 
 import { TABLE_COLUMNS } from './kubernetes-table.ts';
 
 const ROWS_PER_PAGE = 2_000;
-/** While one page after the other comes: an ADD has 30 s, and of them a few for its write and its roll back. */
+/** While one page after the other comes. A call that has less time does not wait for it; those behind it have its use. */
 const LIST_TIMEOUT_MS = 60_000;
 const PAUSE = { firstMs: 50, mostMs: 1_000 };
 
