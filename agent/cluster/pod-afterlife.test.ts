@@ -1,9 +1,14 @@
+import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
+import type { Holder } from '#pkg/crd/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
+import { delArgs } from '#test/support/memory-agent.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { MemoryPods } from '#test/support/memory-pods.ts';
+import { drainSpool } from '../release/drain-spool.ts';
 import { podAfterlife } from './pod-afterlife.ts';
+import type { PodFacts } from './pods.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
 const ON = { enableStatefulSet: true, enableKubevirtStaticIP: true };
@@ -109,10 +114,10 @@ test.each(['c1', 'c2'])(
 );
 
 /** As adopted from Spiderpool, restored or repaired: its pod and interface are known, its sandbox is not. */
-async function startAdopted() {
+async function startAdopted(who: Partial<Holder> = WEB, more: Partial<PodFacts> = {}) {
   const made = await startMemoryClusterAgent([POOL]);
-  const pod = made.pods.put('web');
-  const { spec } = buildRecord({ address: '10.0.0.10', holder: { ...WEB, node: 'worker-1' } });
+  const pod = made.pods.put(who.name ?? '', more);
+  const { spec } = buildRecord({ address: '10.0.0.10', holder: { ...who, node: 'worker-1' } });
   const { containerID: _c, netns: _n, network: _w, ...holder } = spec.holder;
   const outcome = await made.ledger.create({ ...spec, holder });
   if (!outcome.taken) throw new Error('the address is taken');
@@ -126,6 +131,25 @@ test('the DEL of an older sandbox does not make a record without a container lea
   made.pods.end(made.pod); // the containers of its sandbox have their grace period
   await made.endsHandled();
   expect(await made.records()).toHaveLength(1);
+});
+
+/** Whose DEL it is cannot be told: that of an older sandbox may come late, while the pod's own runs on in its grace. */
+test.each([
+  { name: 'a pod', who: WEB, more: {} },
+  { name: 'a StatefulSet pod', who: DB, more: { controller: SET } },
+])('no DEL during the grace of $name touches a record without a container', async ({ who, more }) => {
+  await using made = await startAdopted(who, more);
+  made.pods.end(made.pod);
+  await made.del(made.pod, 'older-or-its-own');
+  await made.spool.keep(delArgs('older', { podNamespace: 'prod', podName: who.name, podUID: who.uid }));
+  await drainSpool(made.spool, made.releaser, pino({ level: 'silent' }));
+  await made.endsHandled();
+  expect(await made.records()).toMatchObject([{ spec: { state: 'Allocated', holder: { uid: who.uid } } }]);
+});
+
+test('a DEL after the object of its pod is gone frees a record without a container', async () => {
+  await using made = await startAdopted();
+  made.pods.remove(made.pod);
   await made.del(made.pod, 'its-own');
   expect(await made.records()).toEqual([]);
 });

@@ -10,7 +10,10 @@ export function podAfterlife(pods: Pick<Pods, 'known'>, switches: StickySwitches
   return ({ spec }) => {
     const { holder, state } = spec;
     if (state !== 'Allocated' && state !== 'Suspect') return 'keep';
-    if (holder.uid !== undefined && pods.known(holder.uid)?.isAlive === true) return 'keep';
+    const pod = holder.uid === undefined ? null : pods.known(holder.uid);
+    // Without a container nobody can tell whether this DEL is of the sandbox that has it or of an older one: while the
+    // pod's object is there its own may run on in its grace. The controller ends it after the object.
+    if (pod !== null && (pod.isAlive || holder.containerID === undefined)) return 'keep';
     return isStickyHolder(holder, switches) ? 'retain' : 'free';
   };
 }

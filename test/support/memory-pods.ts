@@ -30,6 +30,12 @@ export class MemoryPods implements Pods {
     for (const listener of this.#listeners) listener(pod.uid);
   }
 
+  /** Deleted by force, or its end at last: its object is gone. */
+  remove(pod: PodFacts): void {
+    this.#pods.delete(`${pod.namespace}/${pod.name}`);
+    for (const listener of this.#listeners) listener(pod.uid);
+  }
+
   async find(pod: PodName): Promise<PodFacts | null> {
     return this.#pods.get(`${pod.namespace}/${pod.name}`) ?? null;
   }
