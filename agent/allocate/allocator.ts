@@ -187,9 +187,10 @@ function attempt<T>(work: () => T): T | IpamError {
   }
 }
 
-/** The same container, attached to another network than the record was taken for. */
+/** The same container, attached to another network than the record was taken for. A name that is not known says nothing. */
 function hasMoved({ spec }: IpRecord, { holder }: HolderFacts): boolean {
-  return spec.holder.network !== holder.network;
+  const before = spec.holder.network;
+  return before !== undefined && holder.network !== undefined && before !== holder.network;
 }
 
 /** A repeated ADD that asks for another address than it holds is a contradiction, not a move. */
