@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { statusBody } from '#pkg/kube/scripted-server.ts';
 import { answerMissing, ScriptedApi } from '#test/support/scripted-api.ts';
 import type { OwnerReference } from './pods.ts';
@@ -113,4 +113,33 @@ test('a read that failed is told and not remembered', async () => {
   });
   made.api.onGet = serve;
   expect(await made.controllers.find(pod)).toEqual(inProd(DEPLOYMENT));
+});
+
+/** A tenant may write any uid into the ownerReferences of its own pods. */
+describe.each([
+  { name: 'another namespace', forged: { controller: RS, namespace: 'evil' } },
+  { name: 'another name', forged: { controller: { ...RS, name: 'made-up' }, namespace: 'prod' } },
+  { name: 'another kind', forged: { controller: { ...JOB, name: RS.name, uid: RS.uid }, namespace: 'prod' } },
+])("a pod that claims the uid of somebody else's owner under $name", ({ forged }) => {
+  const genuine = { controller: RS, namespace: 'prod' };
+  const startWithVictim = async () => {
+    const made = await start({ 'replicasets/web-1': owned(RS, DEPLOYMENT) });
+    const serve = made.api.onGet;
+    made.api.onGet = (request, asked) =>
+      request.path.includes('/namespaces/prod/') ? serve(request, asked) : answerMissing(request, asked);
+    return made;
+  };
+
+  test('is not taken for one of its pods', async () => {
+    await using made = await startWithVictim();
+    await made.controllers.find(genuine);
+    const { controller, namespace } = forged;
+    expect(await made.controllers.find(forged)).toEqual({ ...controller, namespace });
+  });
+
+  test('does not decide what its pods are told', async () => {
+    await using made = await startWithVictim();
+    await made.controllers.find(forged);
+    expect(await made.controllers.find(genuine)).toEqual(inProd(DEPLOYMENT));
+  });
 });

@@ -30,11 +30,13 @@ export class TopController {
     if (controller === null) return null;
     const resource = FOLLOWED.get(`${controller.apiVersion} ${controller.kind}`);
     if (resource === undefined) return inNamespace(controller, namespace);
-    const known = this.#byOwner.get(controller.uid);
+    // Not by the uid alone: whoever makes a pod may write any into it, and must not reach what others were told.
+    const key = JSON.stringify([namespace, controller.kind, controller.name, controller.uid]);
+    const known = this.#byOwner.get(key);
     if (known !== undefined) return known;
     const reading = this.#follow(resource, controller, namespace);
-    this.#byOwner.set(controller.uid, reading);
-    reading.catch(() => this.#byOwner.delete(controller.uid));
+    this.#byOwner.set(key, reading);
+    reading.catch(() => this.#byOwner.delete(key));
     return reading;
   }
 
