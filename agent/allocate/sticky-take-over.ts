@@ -71,7 +71,13 @@ export class StickyTakeOver {
       throwIfAbandoned(call);
       const listed = await ledger.byHolder(holderKey(facts.holder, family));
       const own = listed.find(({ spec }) => spec.holder.uid === facts.holder.uid && isHeld(spec.state));
-      if (own !== undefined) return await this.#reattach(own, poolOf(own, pools), sticky);
+      if (own !== undefined) {
+        const record = await this.#reattach(own, poolOf(own, pools), sticky);
+        if (record !== null) return record;
+        changes += 1;
+        if (changes === MOST_CHANGES) throw neverStill(own);
+        continue;
+      }
       const [waiting] = waitingFor(pools, listed).filter(({ record }) => !inUse.has(versionOf(record)));
       if (waiting !== undefined) {
         const outcome = await this.#takeOver(waiting.record, waiting.pool, sticky);
@@ -93,7 +99,7 @@ export class StickyTakeOver {
     }
   }
 
-  /** An earlier ADD of this very pod took it, and its answer was lost: perhaps before the probe. */
+  /** An earlier ADD of this very pod took it, and its answer was lost: perhaps before the probe. Null: it is not what it was. */
   async #reattach(own: IpRecord, pool: Pool | undefined, { facts, call }: StickyCall): Promise<IpRecord | null> {
     const { index, reattachment, probe } = this.#deps;
     index.put(own);
