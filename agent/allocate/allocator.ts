@@ -126,7 +126,8 @@ export class Allocator {
     const survey = attempt(() => surveyPools(facts.request, catalog.current(), options));
     // What cannot be planned is told by whoever plans what is missing.
     if (survey instanceof IpamError) return [];
-    return await sticky.retake({ facts, survey, held: new Set(held.map(recordFamily)), call, slot });
+    const routes = this.#openRoutes(facts);
+    return await sticky.retake({ facts, survey, held: new Set(held.map(recordFamily)), routes, call, slot });
   }
 
   /** Its pool is no candidate here. A request that cannot be planned at all judges nothing that is held already. */

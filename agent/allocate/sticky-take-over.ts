@@ -4,7 +4,7 @@ import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { type Family, parseAddress } from '#pkg/ip/address.ts';
 import type { Ledger, UpdateOutcome } from '#pkg/ledger/ledger.ts';
-import type { Pool } from '#pkg/pool/pool.ts';
+import type { Pool, Route } from '#pkg/pool/pool.ts';
 import { type Call, throwIfAbandoned, timeLeftMs, writeLimits } from '../call.ts';
 import type { Slot } from '../gate.ts';
 import type { HolderFacts } from '../holder-source.ts';
@@ -31,6 +31,8 @@ export interface StickyCall {
   readonly facts: HolderFacts;
   readonly survey: Plan;
   readonly held: ReadonlySet<Family>;
+  /** Of the pod's own, those that no other interface of it carries. */
+  readonly routes: readonly Route[];
   readonly call: Call;
   readonly slot: Slot;
 }
@@ -111,10 +113,10 @@ export class StickyTakeOver {
   }
 
   /** The order matters: listed, then the pod itself read, then the write on what was listed. */
-  async #takeOver(seen: IpRecord, pool: Pool, { facts, survey, call }: StickyCall): Promise<TakeOver> {
+  async #takeOver(seen: IpRecord, pool: Pool, { facts, survey, routes, call }: StickyCall): Promise<TakeOver> {
     const { ledger, index, probe } = this.#deps;
     const holder = { ...facts.holder, attach: seen.spec.holder.attach + 1 };
-    const drafting = { holder, cleanGateway: survey.cleanGateway, routes: facts.routes };
+    const drafting = { holder, cleanGateway: survey.cleanGateway, routes };
     const next = draftRecord(pool, parseAddress(seen.spec.address).value, drafting);
     if (seen.spec.state === 'Suspect' && (await probe.whoAnswers(next, pool, call)) !== 'nobody') {
       return { done: false, because: 'in-use' };
