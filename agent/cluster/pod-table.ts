@@ -15,7 +15,8 @@ const MOST_GONE = 5_000;
 export class PodTable {
   readonly #entries = new Map<string, Entry>();
   readonly #byName = new Map<string, string>();
-  readonly #byUid = new Map<string, string>();
+  /** The objects that say they are the pod of this UID, in the order they were seen. */
+  readonly #byUid = new Map<string, Set<string>>();
   /** Learned by a read and not yet shown by the watch, oldest first. */
   readonly #learned = new Set<string>();
   readonly #gone = new BoundedMap<string, true>(MOST_GONE);
@@ -30,7 +31,7 @@ export class PodTable {
   }
 
   known(uid: string): PodFacts | null {
-    return this.#entries.get(this.#byUid.get(uid) ?? '')?.facts ?? null;
+    return this.#standingFor(uid)?.facts ?? null;
   }
 
   learned(): readonly SeenPod[] {
@@ -46,7 +47,8 @@ export class PodTable {
     const newest = before !== undefined && isOlder(facts.resourceVersion, before.facts.resourceVersion) ? before : seen;
     if (before === undefined && this.#isReplaced(seen)) return null;
     this.#put({ facts: newest.facts, objectUid, isWatched });
-    if (before?.facts.isAlive !== false && !newest.facts.isAlive) this.#onEnd(newest.facts.uid);
+    const hasEnded = before?.facts.isAlive !== false && !newest.facts.isAlive;
+    if (hasEnded && this.#standingFor(newest.facts.uid)?.objectUid === objectUid) this.#onEnd(newest.facts.uid);
     return newest.facts;
   }
 
@@ -55,8 +57,21 @@ export class PodTable {
     this.#gone.set(objectUid, true);
     const entry = this.#entries.get(objectUid);
     if (entry === undefined) return;
+    const { uid, isAlive } = entry.facts;
+    const stoodForIt = this.#standingFor(uid) === entry;
     this.#forget(entry);
-    if (entry.facts.isAlive) this.#onEnd(entry.facts.uid);
+    if (isAlive && stoodForIt && this.known(uid)?.isAlive !== true) this.#onEnd(uid);
+  }
+
+  /**
+   * A mirror pod stands for the static pod that it names; but anybody may write that mark. So the object whose own UID it
+   * is comes first, even when it is gone, and otherwise whoever was seen first.
+   */
+  #standingFor(uid: string): Entry | undefined {
+    const claimants = this.#byUid.get(uid);
+    if (claimants?.has(uid)) return this.#entries.get(uid);
+    const [first] = this.#gone.get(uid) === undefined ? (claimants ?? []) : [];
+    return this.#entries.get(first ?? '');
   }
 
   /** There is one pod of a name: of two, the one that was written later lives. */
@@ -77,7 +92,7 @@ export class PodTable {
     const { facts, objectUid, isWatched } = entry;
     this.#entries.set(objectUid, entry);
     this.#byName.set(nameKey(facts.namespace, facts.name), objectUid);
-    this.#byUid.set(facts.uid, objectUid);
+    this.#byUid.set(facts.uid, (this.#byUid.get(facts.uid) ?? new Set()).add(objectUid));
     if (isWatched) this.#learned.delete(objectUid);
     else this.#learned.add(objectUid);
     const [oldest] = this.#learned;
@@ -90,7 +105,9 @@ export class PodTable {
     this.#entries.delete(objectUid);
     this.#learned.delete(objectUid);
     if (this.#byName.get(key) === objectUid) this.#byName.delete(key);
-    if (this.#byUid.get(facts.uid) === objectUid) this.#byUid.delete(facts.uid);
+    const claimants = this.#byUid.get(facts.uid);
+    claimants?.delete(objectUid);
+    if (claimants?.size === 0) this.#byUid.delete(facts.uid);
   }
 }
 
