@@ -61,9 +61,8 @@ export class Agent {
   }
 
   async #add(args: AddArgs, call: Call): Promise<AddResponse> {
-    await this.#readiness.wait(call);
     this.#warn(args, args);
-    const answer = await this.#parts.allocator.add(args, call);
+    const answer = await this.#parts.allocator.add(args, call, () => this.#readiness.wait(call));
     const addresses = answer.ips.filter(({ nic }) => nic === args.ifName).map(({ address }) => address);
     this.#parts.log.info({ ...fieldsOf(args), addresses, ms: elapsedMs(call) }, 'ADD');
     return answer;

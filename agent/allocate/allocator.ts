@@ -54,10 +54,12 @@ export class Allocator {
     this.#deps = deps;
   }
 
-  async add(args: AddArgs, call: Call): Promise<AddResponse> {
+  /** `untilReady` is waited for inside the admission: whoever waits counts, and who would be one too many is told at once. */
+  async add(args: AddArgs, call: Call, untilReady: () => Promise<void>): Promise<AddResponse> {
     const { gate, queue, holders, reach } = this.#deps;
     reach('add-received');
     return await gate.admit(async () => {
+      await untilReady();
       const facts = await holders.resolve(args);
       const keys = [attachmentKey(args), `holder ${holderKey(facts.holder, 4)}`];
       return await queue.run(keys, () => gate.work((slot) => this.#addInTurn(args, facts, call, slot)));
