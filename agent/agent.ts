@@ -9,6 +9,7 @@ import { type AgentMetrics, NO_METRICS } from './agent-metrics.ts';
 import type { Allocator } from './allocate/allocator.ts';
 import type { Call } from './call.ts';
 import { checkAttachment } from './check-attachment.ts';
+import type { HolderSource } from './holder-source.ts';
 import { describeHolder } from './inspect/describe-holder.ts';
 import type { Inspector } from './inspect/inspector.ts';
 import type { NodeIndex } from './node-index.ts';
@@ -21,6 +22,7 @@ import { failedAddEvent } from './told-events.ts';
 export interface AgentParts {
   readonly ledger: Ledger;
   readonly index: NodeIndex;
+  readonly holders: HolderSource;
   readonly allocator: Allocator;
   readonly releaser: Releaser;
   readonly inspector: Inspector;
@@ -86,7 +88,7 @@ export class Agent {
 
   async check(args: CheckArgs): Promise<void> {
     this.#readiness.throwIfNotYet();
-    await checkAttachment(args, this.#parts.index, this.#parts.ledger);
+    await checkAttachment(args, this.#parts);
   }
 
   async gc(args: GcArgs, call: Call): Promise<number> {

@@ -1,17 +1,42 @@
 import type { CheckArgs } from '#pkg/agentapi/wire.ts';
+import { holderKey } from '#pkg/crd/holder-key.ts';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { formatAddress } from '#pkg/ip/address.ts';
 import { parseAddressWithPrefix } from '#pkg/ip/cidr.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { HolderSource } from './holder-source.ts';
 import type { NodeIndex } from './node-index.ts';
 
+export interface CheckDeps {
+  readonly index: NodeIndex;
+  readonly ledger: Ledger;
+  readonly holders: HolderSource;
+}
+
 /** CHECK: the records exist, are this container's, and say what prevResult says. */
-export async function checkAttachment(args: CheckArgs, index: NodeIndex, ledger: Ledger): Promise<void> {
+export async function checkAttachment(args: CheckArgs, deps: CheckDeps): Promise<void> {
+  const { index, ledger } = deps;
   const seen = index.ofContainer(args.containerID, args.ifName);
   const stored = await Promise.all(seen.map(({ name }) => ledger.get(name)));
-  const problem = findDifference(args, stored.filter((it) => it !== null && isOf(it, args)) as IpRecord[]);
+  const own = stored.filter((it) => it !== null && isOf(it, args)) as IpRecord[];
+  const problem = findDifference(args, own.length > 0 ? own : await recordsOfMovingMachine(args, deps));
   if (problem !== null) throw new IpamError('check-failed', problem);
+}
+
+/**
+ * The ADD of a migration target writes nothing: until its machine has moved the record is its source's, and after that it
+ * knows no container. Retained it is between the DEL of the source and the controller's word.
+ */
+async function recordsOfMovingMachine(args: CheckArgs, { ledger, holders }: CheckDeps): Promise<IpRecord[]> {
+  const facts = await holders.resolve({ netNamespace: '', ...args }).catch((thrown: unknown) => {
+    if (toIpamError(thrown).reason === 'bad-input') return null; // no such pod, or not alive any more
+    throw thrown;
+  });
+  if (facts === null || !facts.isMigrationTarget) return [];
+  const families = new Set(args.ips.map(({ address }) => parseAddressWithPrefix(address).address.family));
+  const listed = await Promise.all([...families].map((family) => ledger.byHolder(holderKey(facts.holder, family))));
+  return listed.flat().filter(({ spec }) => spec.state === 'Allocated' || spec.state === 'Retained');
 }
 
 /** Pure: the first difference between the records of an attachment and what prevResult shows, or null. */

@@ -108,7 +108,7 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
   const collector = new Collector({ index, releaser, judge: ports.judgeLeftover, nowMs, now, log });
   const inspector = new Inspector({ ledger, catalog, views, holders, spool, index, options });
   const collect = (dryRun: boolean) => collector.collect(dryRun);
-  const agent = new Agent({ ledger, index, allocator, releaser, inspector, collect, log, metrics, events });
+  const agent = new Agent({ ledger, index, holders, allocator, releaser, inspector, collect, log, metrics, events });
   const pauses = new EntryPauses(nowMs);
   const settle = async () => {
     if (journal === null) return;
