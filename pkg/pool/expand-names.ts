@@ -14,6 +14,9 @@ export interface Expanded {
   readonly unmatched: readonly string[];
 }
 
+/** Each is held against the name of every pool, in the time of all other calls of the node. */
+const MOST_PATTERNS = 10;
+
 /**
  * A plain name may lead to a pool of the other family, which is objected to later; a pattern never does.
  * Spiderpool fails on any pool met twice; here only on a name written twice: a pool met again by a pattern keeps its first place.
@@ -22,6 +25,7 @@ export function expandNames(list: NameList, family: Family, known: readonly Pool
   const plainNames = new Set<string>();
   const found = new Set<Pool>();
   const unmatched: string[] = [];
+  refuseTooMany(list, family);
   for (const name of list.names) {
     if (isPattern(name)) {
       const matched = matchPattern(name, list, family, known);
@@ -38,6 +42,12 @@ export function expandNames(list: NameList, family: Family, known: readonly Pool
 
 export function toCandidates(pools: readonly Pool[]): Candidate[] {
   return pools.map((pool, listedAt) => ({ pool, listedAt }));
+}
+
+function refuseTooMany({ names, from, fault }: NameList, family: Family): void {
+  const count = names.filter(isPattern).length;
+  if (count <= MOST_PATTERNS) return;
+  throw new IpamError(fault, `${from}: ${count} patterns for IPv${family}, at most ${MOST_PATTERNS} are allowed`);
 }
 
 function matchPattern(pattern: string, list: NameList, family: Family, known: readonly Pool[]): Pool[] {

@@ -3,6 +3,8 @@ import { quote } from '#pkg/ip/quote.ts';
 
 type Token = 'star' | ((point: string) => boolean);
 
+const ASCII_CODES = 128;
+
 export function isPattern(name: string): boolean {
   return /[*?]/.test(name) || (name.includes('[') && name.includes(']'));
 }
@@ -10,11 +12,23 @@ export function isPattern(name: string): boolean {
 /** Patterns of Go's filepath.Match, because that is what users of Spiderpool have written. */
 export function compilePattern(pattern: string): (name: string) => boolean {
   const tokens = tokenize(pattern);
-  return (name) => matches(tokens, [...name]);
+  const needed = countNeeded(tokens);
+  return (name) => matches(tokens, needed, [...name]);
 }
 
-/** Only the last star is ever stretched, as in Go: at most tokens × name steps, whatever the pattern. */
-function matches(tokens: readonly Token[], name: readonly string[]): boolean {
+/** How many characters a name must still have, from each token on. */
+function countNeeded(tokens: readonly Token[]): readonly number[] {
+  const needed = [0];
+  for (const token of tokens.toReversed()) needed.unshift((needed[0] ?? 0) + Number(token !== 'star'));
+  return needed;
+}
+
+/**
+ * Only the last star is ever stretched, as in Go, and only while what follows has room: at most name² / 4 steps, whatever
+ * the pattern.
+ */
+function matches(tokens: readonly Token[], needed: readonly number[], name: readonly string[]): boolean {
+  if (name.length < (needed[0] ?? 0)) return false;
   let at = 0;
   let token = 0;
   let lastStar = -1;
@@ -35,6 +49,7 @@ function matches(tokens: readonly Token[], name: readonly string[]): boolean {
       starEnd += 1;
       at = starEnd;
       token = lastStar + 1;
+      if (name.length - at < (needed[token] ?? 0)) return false;
     }
   }
   return true;
@@ -76,7 +91,10 @@ function parseClass(pattern: string, points: readonly string[], at: number): { t
     ranges.push({ low: low.code, high: high.code });
     end = high.end;
   }
-  const isInside = (code: number) => ranges.some(({ low, high }) => low <= code && code <= high);
+  const isWithin = (code: number) => ranges.some(({ low, high }) => low <= code && code <= high);
+  // A class may have a hundred ranges, and is asked for every character of every pool's name.
+  const ascii = Array.from({ length: ASCII_CODES }, (_, code) => isWithin(code));
+  const isInside = (code: number) => ascii[code] ?? isWithin(code);
   return { token: (seen) => isInside(codeOf(seen)) !== negated, end: end + 1 };
 }
 
