@@ -38,7 +38,8 @@ export interface PodFacts {
   readonly finishedAtMs: number | null;
 }
 
-const GRACE_SECONDS = 30;
+/** Of a pod that asks for no other. */
+export const USUAL_GRACE_SECONDS = 30;
 const MOST_ADDRESSES = 8;
 const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'];
 
@@ -74,7 +75,7 @@ export function toPodFacts({ metadata, spec, status }: KubeObject, shared: Share
     phase: shared.text(asText(given['phase'])),
     isHostNetwork: hostNetwork === true,
     deletesAtMs: toMs(metadata.deletionTimestamp),
-    graceSeconds: typeof grace === 'number' && grace >= 0 ? grace : GRACE_SECONDS,
+    graceSeconds: typeof grace === 'number' && grace >= 0 ? grace : USUAL_GRACE_SECONDS,
     controller: readController(metadata.ownerReferences, shared),
     isMigrationTarget: metadata.annotations?.[POD_MARKS.migrationJob] !== undefined,
     podIPs: readAddresses(given['podIPs']),

@@ -9,6 +9,7 @@ const NOTHING = {
   idleSinceMs: null,
   ownerAbsentSinceMs: null,
   ownerUid: null,
+  graceMs: null,
 };
 
 test('a living pod leaves nothing to note', () => {
@@ -42,6 +43,26 @@ test('the set that had a pod is remembered after the pod is gone', () => {
   const notes = new RecordNotes();
   notes.take(RECORD, [buildPod({ controller: STATEFUL_SET })], 10);
   expect(notes.take(RECORD, [], 20)).toMatchObject({ ownerUid: 'set-1', goneSinceMs: 20 });
+});
+
+test.each([
+  { name: 'a longer grace than the usual one', pod: { graceSeconds: 600 }, graceMs: 600_000 },
+  { name: 'the usual grace', pod: { graceSeconds: 30 }, graceMs: null },
+  {
+    name: 'a longer grace, ended before its object went',
+    pod: { graceSeconds: 600, deletesAtMs: 1, haveAllEnded: true },
+    graceMs: null,
+  },
+  {
+    name: 'a longer grace, between two restarts of its containers',
+    pod: { graceSeconds: 600, haveAllEnded: true },
+    graceMs: 600_000,
+  },
+])('of a pod with $name $graceMs ms of grace are remembered after it is gone', ({ pod, graceMs }) => {
+  const notes = new RecordNotes();
+  notes.take(RECORD, [buildPod(pod)], 10);
+  expect(notes.take(RECORD, [], 20)).toMatchObject({ graceMs, goneSinceMs: 20 });
+  expect(notes.take(RECORD, [], 30)).toMatchObject({ graceMs, goneSinceMs: 20 });
 });
 
 test('an owner is absent since it was first read so, without a break', () => {

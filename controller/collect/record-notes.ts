@@ -1,5 +1,5 @@
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { isAlive, isFinished, type PodFacts } from '../cluster-view/pod-facts.ts';
+import { isAlive, isFinished, type PodFacts, USUAL_GRACE_SECONDS } from '../cluster-view/pod-facts.ts';
 
 /** What this leader noticed about a record's holder, and when. */
 export interface Notes {
@@ -9,6 +9,8 @@ export interface Notes {
   readonly ownerAbsentSinceMs: number | null;
   /** The uid of the owner that last controlled the pod: a new one of the same name is another. */
   readonly ownerUid: string | null;
+  /** The grace of a pod that was last seen running, where it is longer than the usual one. */
+  readonly graceMs: number | null;
 }
 
 const NOTHING: Notes = {
@@ -17,6 +19,7 @@ const NOTHING: Notes = {
   idleSinceMs: null,
   ownerAbsentSinceMs: null,
   ownerUid: null,
+  graceMs: null,
 };
 
 interface Kept extends Notes {
@@ -61,6 +64,7 @@ function renew(before: Notes, uid: string, pods: readonly PodFacts[], nowMs: num
       finishedSinceMs: isFinished(own) ? (before.finishedSinceMs ?? nowMs) : null,
       ownerAbsentSinceMs: isAlive(own) ? null : before.ownerAbsentSinceMs,
       ownerUid: isSticky ? (own.controller?.uid ?? null) : null,
+      graceMs: longGraceMs(own),
     };
   }
   const runs = pods.some((pod) => isAlive(pod) && pod.phase === 'Running');
@@ -70,7 +74,14 @@ function renew(before: Notes, uid: string, pods: readonly PodFacts[], nowMs: num
     idleSinceMs: runs ? (before.idleSinceMs ?? nowMs) : null,
     ownerAbsentSinceMs: before.ownerAbsentSinceMs,
     ownerUid: before.ownerUid,
+    graceMs: before.graceMs,
   };
+}
+
+/** Only this is worth a note: pods with the usual grace are waited for that long anyway, and those that ended not at all. */
+function longGraceMs(pod: PodFacts): number | null {
+  const hasEnded = !isAlive(pod) && pod.haveAllEnded;
+  return hasEnded || pod.graceSeconds <= USUAL_GRACE_SECONDS ? null : pod.graceSeconds * 1_000;
 }
 
 function isNothing(notes: Notes): boolean {

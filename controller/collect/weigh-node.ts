@@ -9,12 +9,14 @@ export type NodeWeight =
   | { readonly node: 'here' | 'lost' | 'away' }
   | {
       readonly node: 'wait';
-      readonly why: 'node-unsure' | 'node-gone-lately' | 'node-back-lately';
+      readonly why: 'node-unsure' | 'node-gone-lately' | 'node-back-lately' | 'within-grace';
       readonly againInMs: number;
     };
 
 /** Nodes are given this much longer than a lease stays fresh to be seen renewing it by a new leader. */
 const LOOK_MS = 20_000;
+/** What a kubelet may need beside the grace, to hear that a pod is gone and to take its sandbox down. */
+const STOP_MS = 30_000;
 
 export function weighNode({ node: seen, nowMs }: Evidence, settings: CollectSettings): NodeWeight {
   const { node, goneSinceMs, lease, lookedSinceMs } = seen;
@@ -37,8 +39,12 @@ export function weighNode({ node: seen, nowMs }: Evidence, settings: CollectSett
 export function weighAbsence(evidence: Evidence, settings: CollectSettings): NodeWeight {
   const weight = weighNode(evidence, settings);
   if (weight.node !== 'here') return weight;
-  const { nowMs, node } = evidence;
+  const { nowMs, node, goneSinceMs, graceMs } = evidence;
   const wellSinceMs = Math.max(node.readySinceMs ?? nowMs, node.lease?.steadySinceMs ?? nowMs);
   const leftMs = wellSinceMs + settings.settleMs + settings.additionalDelayMs - nowMs;
-  return leftMs <= 0 ? weight : { node: 'wait', why: 'node-back-lately', againInMs: leftMs };
+  if (leftMs > 0) return { node: 'wait', why: 'node-back-lately', againInMs: leftMs };
+  if (graceMs === null) return weight;
+  const toldAtMs = Math.max(wellSinceMs, goneSinceMs ?? nowMs);
+  const graceLeftMs = toldAtMs + graceMs + STOP_MS + settings.additionalDelayMs - nowMs;
+  return graceLeftMs <= 0 ? weight : { node: 'wait', why: 'within-grace', againInMs: graceLeftMs };
 }

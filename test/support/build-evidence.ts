@@ -94,6 +94,7 @@ export function buildEvidence(change: Partial<Evidence> = {}): Evidence {
     goneSinceMs: change.pod == null ? NOW_MS - 3_000_000 : null,
     finishedSinceMs: null,
     idleSinceMs: null,
+    graceMs: null,
     ...change,
   };
 }
