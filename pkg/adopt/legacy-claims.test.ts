@@ -47,6 +47,46 @@ test('pools tell who, endpoints tell where', () => {
   ]);
 });
 
+test('of what an endpoint says of the way out each family gets its own routes, in the form of a record', () => {
+  const routes = [
+    { dst: '10.7.3.1/16', gw: '10.0.0.2' },
+    { dst: 'FD01:0::/64', gw: 'fd00:0::2' },
+    { dst: '0.0.0.0/0', gw: '10.0.0.3' },
+  ];
+  const ips = { interface: 'eth0', ipv4: '10.0.0.5/24', ipv6: 'fd00::a/64', cleanGateway: true, routes };
+  expect(readLegacyClaims([], [endpoint(ips)]).claims).toMatchObject([
+    {
+      cleanGateway: true,
+      routes: [
+        { dst: '10.7.0.0/16', gw: '10.0.0.2' },
+        { dst: '0.0.0.0/0', gw: '10.0.0.3' },
+      ],
+    },
+    { cleanGateway: true, routes: [{ dst: 'fd01::/64', gw: 'fd00::2' }] },
+  ]);
+});
+
+const route = { dst: '10.7.0.0/16', gw: '10.0.0.2' };
+
+test.each([
+  { name: 'no list', routes: 'x', why: ': expected a list, found "x"' },
+  { name: 'no route', routes: [route, null], why: '[1]: expected an object, found nothing' },
+  { name: 'a bare address', routes: [{ ...route, dst: '10.7.0.1' }], why: '[0].dst: 10.7.0.1 has no prefix length' },
+  { name: 'no gateway', routes: [{ dst: '10.7.0.0/16' }], why: '[0].gw: expected a string, found nothing' },
+  { name: 'two families', routes: [{ ...route, gw: 'fd00::1' }], why: '[0]: mixes IPv4 and IPv6' },
+  { name: 'endless text', routes: [{ ...route, gw: '1'.repeat(9_000) }], why: 'is longer than 64 characters' },
+  { name: 'too many', routes: Array(1_001).fill(route), why: ': has 1001 items, at most 1000 are allowed' },
+])('routes that cannot be read are told, never dropped: $name', ({ routes, why }) => {
+  const { unreadable } = readLegacyClaims([], [endpoint({ ipv4: '10.0.0.5/24', routes })]);
+  expect(unreadable).toEqual([expect.stringContaining(why) as string]);
+  expect(unreadable[0]).toMatch(/^endpoint prod\/web-0: status\.current\.ips\[0\]\.routes/);
+});
+
+test.each([undefined, false, 'true', 1])('a clean gateway is one that says true, not %j', (cleanGateway) => {
+  const [claim] = readLegacyClaims([], [endpoint({ ipv4: '10.0.0.5/24', cleanGateway })]).claims;
+  expect(claim).not.toHaveProperty('cleanGateway');
+});
+
 test('entries that no NIC has claimed are named by their position', () => {
   const ips = [
     { interface: '', ipv4: '10.0.0.5/24' },

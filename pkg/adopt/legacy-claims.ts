@@ -1,5 +1,8 @@
+import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { type Address, tryParseAddress } from '#pkg/ip/address.ts';
 import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
+import type { Route } from '#pkg/pool/pool.ts';
+import { readLegacyRoutes } from './legacy-routes.ts';
 
 /** One statement of Spiderpool's objects that an address is in use. */
 export interface LegacyClaim {
@@ -14,6 +17,9 @@ export interface LegacyClaim {
   readonly interface?: string;
   readonly node?: string;
   readonly gateway?: string;
+  readonly cleanGateway?: boolean;
+  /** All that a repeated ADD is answered with, those of the pool among them. */
+  readonly routes?: readonly Route[];
   readonly ownerKind?: string;
   readonly ownerName?: string;
 }
@@ -65,17 +71,38 @@ function fromEndpoint({ metadata, ...object }: KubeObject): (LegacyClaim | strin
     ownerKind: textOf(status['ownerControllerType']),
     ownerName: textOf(status['ownerControllerName']),
   };
-  return ips.flatMap((ip, position) =>
-    (['ipv4', 'ipv6'] as const).flatMap((family): (LegacyClaim | string)[] => {
+  return ips.flatMap((ip, position): (LegacyClaim | string)[] => {
+    const routes = routesOf(ip, `status.current.ips[${position}].routes`);
+    if (typeof routes === 'string') return [`endpoint ${namespace}/${name}: ${routes}`];
+    return (['ipv4', 'ipv6'] as const).flatMap((family): (LegacyClaim | string)[] => {
       const text = ip[family];
       if (text === undefined || text === null || text === '') return [];
       const address = tryParseAddress(textOf(text).split('/', 1)[0] ?? '');
       if (address === null) return [`endpoint ${namespace}/${name}: status.current.ips has a bad ${family}`];
-      const gateway = textOf(ip[`${family}Gateway`]);
       const found = { ...about, address, pool: textOf(ip[`${family}Pool`]), interface: nicOf(ip, position) };
-      return [gateway === '' ? found : { ...found, gateway }];
-    }),
-  );
+      const ofFamily = routes.filter(({ dst }) => dst.includes(':') === (address.family === 6));
+      return [{ ...found, ...wayOut(ip, textOf(ip[`${family}Gateway`]), ofFamily) }];
+    });
+  });
+}
+
+type WayOut = Pick<LegacyClaim, 'gateway' | 'cleanGateway' | 'routes'>;
+
+function wayOut(ip: Fields, gateway: string, routes: readonly Route[]): WayOut {
+  return {
+    ...(gateway === '' ? {} : { gateway }),
+    ...(ip['cleanGateway'] === true ? { cleanGateway: true } : {}),
+    ...(routes.length === 0 ? {} : { routes }),
+  };
+}
+
+/** Or why they cannot be read: a pod must not lose a route in silence. */
+function routesOf(ip: Fields, path: string): readonly Route[] | string {
+  try {
+    return readLegacyRoutes(ip['routes'], path);
+  } catch (thrown) {
+    return toIpamError(thrown).message;
+  }
 }
 
 /** An entry that no NIC has claimed yet is named as Multus will name the NIC of its position. */

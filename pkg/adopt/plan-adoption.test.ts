@@ -58,6 +58,30 @@ test('without an endpoint the first NIC is meant, and the pool says the gateway'
   expect(spec).toMatchObject({ gateway: '10.0.0.1', holder: { interface: 'eth0', node: '' } });
 });
 
+const [OF_POOL, OF_POD] = [
+  { dst: '10.7.0.0/16', gw: '10.0.0.2' },
+  { dst: '10.8.0.0/16', gw: '10.0.0.3' },
+];
+
+test.each([
+  {
+    name: 'the endpoint says, also that the NIC has no default route',
+    claims: [inPool(), inEndpoint({ cleanGateway: true, routes: [OF_POOL, OF_POD] })],
+    wayOut: { cleanGateway: true, routes: [OF_POOL, OF_POD] },
+  },
+  { name: 'the endpoint says none, whatever its pool has got since', claims: [inPool(), inEndpoint()], wayOut: {} },
+  {
+    name: 'the endpoint of another pod is not asked',
+    claims: [inPool(), inEndpoint({ name: 'db-0', cleanGateway: true, routes: [OF_POD] })],
+    wayOut: { routes: [OF_POOL] },
+  },
+  { name: 'no endpoint is there: those of the pool', claims: [inPool()], wayOut: { routes: [OF_POOL] } },
+])('which routes it has: $name', ({ claims, wayOut }) => {
+  const pools = new Map([['v4', { ...POOL, routes: [OF_POOL] }]]);
+  const [{ routes, cleanGateway } = {}] = plan(claims, { pools }).create;
+  expect({ routes, cleanGateway }).toEqual(wayOut);
+});
+
 test('an endpoint whose pool record was lost still holds its address', () => {
   expect(plan([inEndpoint()]).create).toMatchObject([{ address: '10.0.0.10', holder: { name: 'web-0', uid: 'u-1' } }]);
 });

@@ -55,6 +55,7 @@ function toSpec(claims: readonly LegacyClaim[], world: AdoptionWorld): RecordSpe
   );
   const pool = world.pools.get(claim.pool);
   const gateway = gatewayOf(claim, detail, pool);
+  const routes = (detail === undefined ? pool?.routes : detail.routes) ?? [];
   return {
     address: formatAddress(claim.address),
     prefix: pool?.subnet.prefix ?? addressBits(claim.address.family),
@@ -63,7 +64,8 @@ function toSpec(claims: readonly LegacyClaim[], world: AdoptionWorld): RecordSpe
     pool: { kind: 'SpiderIPPool', name: claim.pool === '' ? 'unknown' : claim.pool, uid: pool?.uid ?? '' },
     state: 'Allocated',
     holder: toHolder(claim, detail, world),
-    ...(pool === undefined || pool.routes.length === 0 ? {} : { routes: pool.routes }),
+    ...(routes.length === 0 ? {} : { routes }),
+    ...(detail?.cleanGateway === true ? { cleanGateway: true } : {}),
   };
 }
 

@@ -35,8 +35,12 @@ async function gaveOut(allocated: Readonly<Record<string, { pod: string; podUid?
 }
 
 async function createEndpoint(pod: Omit<Pod, 'uid'>, address: string, owner: object, uid = ''): Promise<void> {
+  await createEndpointWith(pod, { interface: 'eth0', ipv4: `${address}/24`, ipv4Pool: 'v4' }, owner, uid);
+}
+
+async function createEndpointWith(pod: Omit<Pod, 'uid'>, ip: object, owner: object, uid: string): Promise<void> {
   const { namespace, name } = pod;
-  const ips = [{ interface: 'eth0', ipv4: `${address}/24`, ipv4Pool: 'v4' }];
+  const ips = [ip];
   await cluster.post(`${SPIDER}/namespaces/${namespace}/spiderendpoints`, {
     apiVersion: 'spiderpool.spidernet.io/v2beta1',
     kind: 'SpiderEndpoint',
@@ -120,6 +124,29 @@ test('live pods of Spiderpool keep their addresses through import, restart, DEL 
     return status.allocatedIPCount === 4 && shown['10.0.0.12']?.podUid === rests.uid && '10.0.0.13' in shown;
   }, PATIENCE);
   expect((await records()).get('10.0.0.12')).toMatchObject({ state: 'Allocated', holder: { uid: rests.uid } });
+});
+
+test('a pod without a default route and with routes of its own has no other after the import', async () => {
+  const gateway = '10.0.0.1';
+  const routes = [{ dst: '10.9.0.0/16', gw: gateway }];
+  await cluster.createPool('v4', { subnet: '10.0.0.0/24', ips: ['10.0.0.10'], default: true, gateway, routes });
+  const pod = await cluster.createPod({ name: 'second-nic' });
+  await gaveOut({ '10.0.0.10': { pod: 'default/second-nic', podUid: pod.uid } });
+  const network = { interface: 'eth0', ipv4: '10.0.0.10/24', ipv4Pool: 'v4', ipv4Gateway: gateway };
+  const wayOut = { cleanGateway: true, routes: [...routes, { dst: '10.8.1.1/16', gw: '10.0.0.2' }] };
+  const owner = { ownerControllerType: 'Pod', ownerControllerName: pod.name };
+  await createEndpointWith(pod, { ...network, ...wayOut }, owner, pod.uid);
+
+  expect(await importState()).toMatchObject({ code: 0 });
+  await using agent = await startAgentOf(cluster);
+  await agent.untilReady();
+  expect(await agent.add(pod, { containerID: 'new-sandbox' })).toMatchObject({
+    ips: [{ address: '10.0.0.10/24', gateway }],
+    routes: [
+      { ifName: 'eth0', dst: '10.9.0.0/16', gw: gateway },
+      { ifName: 'eth0', dst: '10.8.0.0/16', gw: '10.0.0.2' },
+    ],
+  });
 });
 
 test('pods of a StatefulSet of which Spiderpool noted no uid leave their addresses to the next of their name', async () => {
