@@ -20,8 +20,8 @@ export interface GlobalOptions extends SourceFlags {
 type Act = (work: (session: Session) => Promise<ExitCode>, need?: Need) => Promise<void>;
 
 const EXIT_CODES = `
-Exit codes: 0 done, or the answer is yes; 1 the answer is no (findings, nobody holds it, not released);
-2 no answer (wrong usage, agent not running, permission denied).
+Exit codes: 0 done, or the answer is yes; 1 the answer is no (findings, nobody holds it, not released, not
+imported); 2 no answer (wrong usage, agent not running, permission denied).
 Who is asked: --socket or --kubeconfig, else the environment's IPLEDGER_SOCKET, else its KUBECONFIG, else the agent of this
 host. Of the API server only pools, list, who, conflicts, check, release and import can be asked.`;
 
@@ -102,8 +102,10 @@ function addDeeds(program: Command, act: Act): void {
     .action((options: { dryRun: boolean }) => act((session) => gc(session, options), 'agent'));
   program
     .command('import')
-    .description('let agents begin, if no other address manager left state behind; exit code 1 if one did')
-    .option('--dry-run', 'only look', false)
+    .description(
+      'every address that Spiderpool gave out gets its record, then agents may begin; exit code 1 while Spiderpool may still give out addresses or its objects cannot be read',
+    )
+    .option('--dry-run', 'only say what would get a record, and what stands in the way', false)
     .action((options: { dryRun: boolean }) => act((session) => importState(session, options), 'cluster'));
 }
 

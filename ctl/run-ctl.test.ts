@@ -225,6 +225,14 @@ describe('usage', () => {
     }
   });
 
+  test('the help of import says what becomes of the state of Spiderpool, and what refuses it', async () => {
+    const { code, stdout } = await run(['import', '--help'], {});
+    expect(code).toBe(0);
+    const text = stdout.replaceAll(/\s+/g, ' ');
+    expect(text).toContain('every address that Spiderpool gave out gets its record, then agents may begin');
+    expect(text).toContain('exit code 1 while Spiderpool may still give out addresses or its objects cannot be read');
+  });
+
   test('--socket wins over the environment', async () => {
     const terminal = openMemoryTerminal();
     expect(await runCtl(['pools', '--socket', '/nowhere/agent.sock'], { socket: '/elsewhere.sock' }, terminal)).toBe(2);
