@@ -15,6 +15,7 @@ import { StickyTakeOver } from './allocate/sticky-take-over.ts';
 import { Gate } from './gate.ts';
 import type { HolderFacts, HolderSource } from './holder-source.ts';
 import { Inspector } from './inspect/inspector.ts';
+import type { IsOwn } from './is-own.ts';
 import { EntryPauses } from './journal/entry-pauses.ts';
 import type { Journal } from './journal/journal.ts';
 import { settleJournal } from './journal/settle-journal.ts';
@@ -46,6 +47,7 @@ export interface AgentPorts {
   /** Null where no holder is sticky. Never from a cache. */
   readonly isStillAlive: ((facts: HolderFacts) => Promise<boolean>) | null;
   readonly node: string;
+  readonly isOwn: IsOwn;
   readonly exhaustedWaitMs: number;
   readonly log: Logger;
   readonly reach: ReachStep;
@@ -106,7 +108,7 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     log,
   });
   const collector = new Collector({ index, releaser, judge: ports.judgeLeftover, nowMs, now, log });
-  const inspector = new Inspector({ ledger, catalog, views, holders, spool, index, options });
+  const inspector = new Inspector({ ledger, catalog, views, holders, spool, index, options, isOwn: ports.isOwn });
   const collect = (dryRun: boolean) => collector.collect(dryRun);
   const agent = new Agent({ ledger, index, holders, allocator, releaser, inspector, collect, log, metrics, events });
   const pauses = new EntryPauses(nowMs);

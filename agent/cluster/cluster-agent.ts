@@ -10,6 +10,7 @@ import type { AgentEnv } from '../agent-env.ts';
 import type { AgentMetrics } from '../agent-metrics.ts';
 import { planOptionsOf, probeSettingsOf } from '../agent-settings.ts';
 import { composeAgent } from '../compose-agent.ts';
+import { isOfNode } from '../is-own.ts';
 import { Journal } from '../journal/journal.ts';
 import { journalled } from '../journal/journalled-ledger.ts';
 import { NodeIndex } from '../node-index.ts';
@@ -91,6 +92,7 @@ export async function startClusterAgent(
       return pod?.uid === holder.uid && pod.isAlive;
     },
     node,
+    isOwn: isOfNode(node),
     exhaustedWaitMs: config.exhaustedWaitSeconds * 1000,
     log,
     reach,

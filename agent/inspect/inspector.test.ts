@@ -1,6 +1,12 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { buildPool } from '#test/support/build-pool.ts';
+import { buildRecord } from '#test/support/build-record.ts';
 import { addArgs, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
+import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 
 const V4 = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.12'], isDefault: true });
 const OFF = buildPool({ name: 'off', subnet: '10.0.1.0/24', isDefault: true, isDisabled: true });
@@ -87,7 +93,7 @@ test('records come in pages', async () => {
   expect([second.records.map((it) => it.name), second.next]).toEqual([['10.0.0.12'], undefined]);
 });
 
-test('check: records outside their pool, of an unknown pool, and a vanished namespace', async () => {
+test('check: records outside their pool, and of an unknown pool', async () => {
   await using made = await startMemoryAgent([V4]);
   await made.agent.add(addArgs('c1', { requestedIPs: ['10.0.0.10'] }), newCall());
   expect(await made.agent.inspector.check()).toEqual({ recordsChecked: 1, findings: [] });
@@ -95,4 +101,35 @@ test('check: records outside their pool, of an unknown pool, and a vanished name
   expect((await made.agent.inspector.check()).findings).toMatchObject([{ kind: 'outside-pool', subject: '10.0.0.10' }]);
   made.catalog.change([]);
   expect((await made.agent.inspector.check()).findings).toMatchObject([{ kind: 'unknown-pool', subject: '10.0.0.10' }]);
+});
+
+/** Two records whose namespaces are not in the directory that they name: one of worker-1, one of worker-2. */
+async function writeVanished(ledger: Ledger) {
+  const directory = await mkdtemp(join(tmpdir(), 'ipledger-netns-'));
+  for (const [node, address] of [
+    ['worker-1', '10.0.0.10'],
+    ['worker-2', '10.0.0.11'],
+  ] as const) {
+    const holder = { name: node, uid: node, containerID: node, netns: join(directory, node), node };
+    await ledger.create(buildRecord({ address, holder }).spec);
+  }
+  return { [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
+}
+
+test('check: in a cluster only the namespaces of this node are looked for here', async () => {
+  await using made = await startMemoryClusterAgent([V4]);
+  await using _directory = await writeVanished(made.ledger);
+  const { recordsChecked, findings } = await made.agent.inspector.check();
+  expect(recordsChecked).toBe(2);
+  expect(findings).toMatchObject([{ kind: 'vanished-netns', subject: '10.0.0.10' }]);
+});
+
+test('check: without a cluster every namespace is looked for, whatever the host was called', async () => {
+  await using made = await startMemoryAgent([V4]);
+  await using _directory = await writeVanished(made.ledger);
+  const { findings } = await made.agent.inspector.check();
+  expect(findings.map(({ kind, subject }) => `${kind} ${subject}`)).toEqual([
+    'vanished-netns 10.0.0.10',
+    'vanished-netns 10.0.0.11',
+  ]);
 });

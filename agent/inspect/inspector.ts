@@ -17,6 +17,7 @@ import type { PoolView } from '../allocate/pool-view.ts';
 import type { PoolViews } from '../allocate/pool-views.ts';
 import { takenError } from '../allocate/requested.ts';
 import type { HolderFacts, HolderSource } from '../holder-source.ts';
+import type { IsOwn } from '../is-own.ts';
 import type { NodeIndex } from '../node-index.ts';
 import type { PoolCatalog } from '../pool-catalog.ts';
 import type { Spool } from '../release/spool.ts';
@@ -30,6 +31,7 @@ export interface InspectorDeps {
   readonly spool: Spool;
   readonly index: NodeIndex;
   readonly options: PlanOptions;
+  readonly isOwn: IsOwn;
 }
 
 const PAGE = 500;
@@ -148,9 +150,9 @@ export class Inspector {
   }
 
   async check(): Promise<CheckAnswer> {
-    const { catalog, spool } = this.#deps;
+    const { catalog, spool, isOwn } = this.#deps;
     const records = await Array.fromAsync(everyRecord(this.#deps.ledger));
-    const findings = await findRecordProblems(records, catalog.current());
+    const findings = await findRecordProblems(records, catalog.current(), isOwn);
     for (const file of await spool.poison()) {
       findings.push({
         kind: 'poison-spool',

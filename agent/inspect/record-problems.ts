@@ -1,16 +1,21 @@
 import type { Finding } from '#pkg/agentapi/admin.ts';
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { findStoredProblems } from '#pkg/crd/record-problems.ts';
+import type { IsOwn } from '../is-own.ts';
 import { lookAtNetns } from '../netns-look.ts';
 import type { CatalogSnapshot } from '../pool-catalog.ts';
 import { describeHolder } from './describe-holder.ts';
 
-/** What an operator should look at: each record against its pool, its holder and its sandbox. */
-export async function findRecordProblems(records: readonly IpRecord[], catalog: CatalogSnapshot): Promise<Finding[]> {
+/** What an operator should look at: each record against its pool and its holder, and those of this host against their sandbox. */
+export async function findRecordProblems(
+  records: readonly IpRecord[],
+  catalog: CatalogSnapshot,
+  isOwn: IsOwn,
+): Promise<Finding[]> {
   const findings: Finding[] = findStoredProblems(records, catalog, describeHolder);
   for (const record of records) {
     const { netns } = record.spec.holder;
-    if (record.spec.state !== 'Allocated' || (await lookAtNetns(netns)) !== 'gone') continue;
+    if (record.spec.state !== 'Allocated' || !isOwn(record) || (await lookAtNetns(netns)) !== 'gone') continue;
     findings.push({
       kind: 'vanished-netns',
       subject: record.spec.address,

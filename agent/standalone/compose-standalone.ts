@@ -2,6 +2,7 @@ import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { everyRecord } from '#pkg/ledger/every-record.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { type AgentPorts, type ComposedAgent, composeAgent } from '../compose-agent.ts';
+import { ALL_ARE_OWN } from '../is-own.ts';
 import { NodeIndex } from '../node-index.ts';
 import { NO_AFTERLIFE } from '../release/afterlife.ts';
 import { ContainerHolders } from './container-holders.ts';
@@ -12,7 +13,7 @@ const LONGEST_REST_MS = 7 * 24 * 3_600_000;
 const EARLIER_BOOT_MS = 5 * 60_000;
 const PLAN_OPTIONS = { enableIPv4: true, enableIPv6: true, enableSubnets: false, multusNamespace: '' };
 
-type Given = 'holders' | 'planOptions' | 'journal' | 'judgeAfterlife' | 'judgeLeftover' | 'isStillAlive';
+type Given = 'holders' | 'planOptions' | 'journal' | 'judgeAfterlife' | 'judgeLeftover' | 'isStillAlive' | 'isOwn';
 
 export interface StandalonePorts extends Omit<AgentPorts, Given> {
   readonly bootID: string;
@@ -36,6 +37,7 @@ export function composeStandalone(ports: StandalonePorts): ComposedAgent {
     judgeLeftover: (record, sight) =>
       judgeLeftover(record, { ...sight, bootID, longestRestMs: longestRestMs(record) }, patience, now()),
     isStillAlive: null,
+    isOwn: ALL_ARE_OWN,
   });
 }
 

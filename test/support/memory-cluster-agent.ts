@@ -8,6 +8,7 @@ import { PodHolders } from '#agent/cluster/pod-holders.ts';
 import type { PodFacts } from '#agent/cluster/pods.ts';
 import { refreshIndex } from '#agent/cluster/refresh-index.ts';
 import { type AgentPorts, type ComposedAgent, composeAgent } from '#agent/compose-agent.ts';
+import { isOfNode } from '#agent/is-own.ts';
 import { Journal } from '#agent/journal/journal.ts';
 import { journalled } from '#agent/journal/journalled-ledger.ts';
 import { NodeIndex } from '#agent/node-index.ts';
@@ -78,6 +79,7 @@ export async function startMemoryClusterAgent(
       return pod?.uid === holder.uid && pod.isAlive;
     },
     node,
+    isOwn: isOfNode(node),
     exhaustedWaitMs: 0,
     log,
     reach: () => {},
