@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import type { RecordState } from '#pkg/crd/ip-record.ts';
 import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
+import { amended, taken } from '#test/contract/ledger-resource.ts';
+import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
 import { addressesOf, allRecords, V4, V6 } from '#test/support/agent-acts.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { delArgs, startMemoryAgent } from '#test/support/memory-agent.ts';
@@ -59,6 +62,21 @@ test('an operator releases exactly the record that was shown', async () => {
   expect(await made.agent.release(shown)).toEqual({ released: true });
   expect(await allRecords(made.ledger)).toEqual([]);
 });
+
+test.each<RecordState>(['Retained', 'Suspect', 'Cooling', 'Quarantined'])(
+  'without a cluster an operator releases whatever is there, also under an old name of the host: %s',
+  async (state) => {
+    const ledger = createMemoryLedger();
+    const spec = heldBy(specOf('10.0.0.10'), { node: 'old-name' });
+    await amended(ledger, await taken(ledger, spec), inState(spec, state));
+    await using made = await startMemoryAgent([V4], { ledger });
+    await sleep(2);
+    const { records, asOfMs } = await made.agent.inspector.who('10.0.0.10', undefined);
+    const { name = '', uid = '', resourceVersion = '' } = records[0] ?? {};
+    expect(await made.agent.release({ name, uid, resourceVersion, asOfMs })).toEqual({ released: true });
+    expect(await allRecords(ledger)).toEqual([]);
+  },
+);
 
 test('rule 8: the release of an operator does not hit a container that was answered since it was shown', async () => {
   await using made = await startMemoryAgent([V4]);

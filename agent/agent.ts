@@ -16,6 +16,7 @@ import type { NodeIndex } from './node-index.ts';
 import { Readiness } from './readiness.ts';
 import type { Attachment } from './release/attachment.ts';
 import { releaseGarbage } from './release/garbage.ts';
+import type { RefuseRelease } from './release/release-refusal.ts';
 import type { Released, Releaser } from './release/releaser.ts';
 import { failedAddEvent } from './told-events.ts';
 
@@ -25,6 +26,7 @@ export interface AgentParts {
   readonly holders: HolderSource;
   readonly allocator: Allocator;
   readonly releaser: Releaser;
+  readonly refuseRelease: RefuseRelease;
   readonly inspector: Inspector;
   readonly collect: (dryRun: boolean) => Promise<CollectAnswer>;
   readonly log: Logger;
@@ -109,12 +111,14 @@ export class Agent {
   /** An operator's word: the record exactly as it was shown to the operator, or nothing. */
   async release({ name, uid, resourceVersion, asOfMs }: ReleaseArgs): Promise<ReleaseAnswer> {
     this.#readiness.throwIfNotYet();
-    const { ledger, releaser, log } = this.#parts;
+    const { ledger, releaser, refuseRelease, log } = this.#parts;
     const record = await ledger.get(name);
     if (record === null) return { released: false, because: 'gone' };
     if (record.uid !== uid || record.resourceVersion !== resourceVersion)
       return { released: false, because: 'changed' };
-    const outcome = await releaser.releaseJudged(record, asOfMs - performance.timeOrigin, 'at-once');
+    const refusal = refuseRelease(record);
+    if (refusal !== null) throw refusal;
+    const outcome = await releaser.releaseShown(record, asOfMs - performance.timeOrigin);
     log.warn({ address: record.spec.address, holder: describeHolder(record), outcome }, 'release by an operator');
     if (outcome === 'owed') {
       const message = `${record.spec.address} could not be given back now; it is in the agent's journal, and its log says why`;

@@ -25,6 +25,7 @@ import type { PoolCatalog } from './pool-catalog.ts';
 import type { JudgeAfterlife } from './release/afterlife.ts';
 import { Collector, type JudgeLeftover } from './release/collector.ts';
 import { GiveBack } from './release/give-back.ts';
+import type { RefuseRelease } from './release/release-refusal.ts';
 import { Releaser } from './release/releaser.ts';
 import type { Spool } from './release/spool.ts';
 import type { ReachStep } from './steps.ts';
@@ -48,6 +49,7 @@ export interface AgentPorts {
   readonly isStillAlive: ((facts: HolderFacts) => Promise<boolean>) | null;
   readonly node: string;
   readonly isOwn: IsOwn;
+  readonly refuseRelease: RefuseRelease;
   readonly exhaustedWaitMs: number;
   readonly log: Logger;
   readonly reach: ReachStep;
@@ -110,7 +112,20 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
   const collector = new Collector({ index, releaser, judge: ports.judgeLeftover, nowMs, now, log });
   const inspector = new Inspector({ ledger, catalog, views, holders, spool, index, options, isOwn: ports.isOwn });
   const collect = (dryRun: boolean) => collector.collect(dryRun);
-  const agent = new Agent({ ledger, index, holders, allocator, releaser, inspector, collect, log, metrics, events });
+  const { refuseRelease } = ports;
+  const agent = new Agent({
+    ledger,
+    index,
+    holders,
+    allocator,
+    releaser,
+    refuseRelease,
+    inspector,
+    collect,
+    log,
+    metrics,
+    events,
+  });
   const pauses = new EntryPauses(nowMs);
   const settle = async () => {
     if (journal === null) return;

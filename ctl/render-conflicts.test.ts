@@ -12,7 +12,7 @@ test('who squats where, and until when the address is left alone', () => {
   const [header = '', row = ''] = text.split('\n');
   expect(header).toMatch(/^ADDRESS +POOL +USED BY +SEEN ON +NODE +SINCE +TRIED AGAIN AT/);
   expect(row).toMatch(/^10\.0\.0\.5 .*02:00:00:00:00:99 .*2026-11-16T10:15:00Z/);
-  expect(text).toContain('ipledgerctl release ADDRESS');
+  expect(text).toContain('ipledgerctl release ADDRESS (in a cluster with --kubeconfig)');
 });
 
 test('nothing to show', () => {

@@ -3,7 +3,7 @@ import { toAgeText } from './duration.ts';
 import { toTable } from './table.ts';
 
 const HEADER = ['ADDRESS', 'POOL', 'USED BY', 'SEEN ON', 'NODE', 'SINCE', 'TRIED AGAIN AT'];
-const HINT = '\nTo try one again now: ipledgerctl release ADDRESS\n';
+const HINT = '\nTo try one again now: ipledgerctl release ADDRESS (in a cluster with --kubeconfig)\n';
 
 /** The addresses that foreign hosts answer on. */
 export function renderConflicts(records: readonly IpRecord[], nowMs: number): string {

@@ -28,6 +28,7 @@ import { judgeSandbox } from './judge-sandbox.ts';
 import { podAfterlife } from './pod-afterlife.ts';
 import { PodHolders } from './pod-holders.ts';
 import { refreshIndex } from './refresh-index.ts';
+import { refuseReleaseBy } from './refuse-release.ts';
 
 const UNFINISHED_AFTER_MS = 3_600_000;
 
@@ -93,6 +94,7 @@ export async function startClusterAgent(
     },
     node,
     isOwn: isOfNode(node),
+    refuseRelease: refuseReleaseBy(node),
     exhaustedWaitMs: config.exhaustedWaitSeconds * 1000,
     log,
     reach,

@@ -109,6 +109,19 @@ export class Releaser {
     });
   }
 
+  /**
+   * An operator's word, of a record that was shown at `shownAtMs`. What another wrote for this host may not be in the index
+   * yet: then no ADD was answered with it, and the ledger itself says whether it is there.
+   */
+  async releaseShown(seen: IpRecord, shownAtMs: number): Promise<GivenBack> {
+    const { index, queue, giveBack } = this.#deps;
+    return await queue.run([attachmentKey(attachmentOf(seen))], async () => {
+      const writtenAtMs = index.writtenAtMs(seen.name);
+      if (writtenAtMs !== null && writtenAtMs >= shownAtMs) return 'changed';
+      return await giveBack.atOnce(seen);
+    });
+  }
+
   /** At once, and all of them: one that fails keeps none of the others. */
   async #releaseAll({ containerID, ifName, podUID = '' }: Leaving): Promise<Released[]> {
     const { index } = this.#deps;

@@ -5,6 +5,7 @@ import { type AgentPorts, type ComposedAgent, composeAgent } from '../compose-ag
 import { ALL_ARE_OWN } from '../is-own.ts';
 import { NodeIndex } from '../node-index.ts';
 import { NO_AFTERLIFE } from '../release/afterlife.ts';
+import { RELEASES_ALL } from '../release/release-refusal.ts';
 import { ContainerHolders } from './container-holders.ts';
 import { judgeLeftover } from './leftovers.ts';
 
@@ -13,7 +14,15 @@ const LONGEST_REST_MS = 7 * 24 * 3_600_000;
 const EARLIER_BOOT_MS = 5 * 60_000;
 const PLAN_OPTIONS = { enableIPv4: true, enableIPv6: true, enableSubnets: false, multusNamespace: '' };
 
-type Given = 'holders' | 'planOptions' | 'journal' | 'judgeAfterlife' | 'judgeLeftover' | 'isStillAlive' | 'isOwn';
+type Given =
+  | 'holders'
+  | 'planOptions'
+  | 'journal'
+  | 'judgeAfterlife'
+  | 'judgeLeftover'
+  | 'isStillAlive'
+  | 'isOwn'
+  | 'refuseRelease';
 
 export interface StandalonePorts extends Omit<AgentPorts, Given> {
   readonly bootID: string;
@@ -38,6 +47,7 @@ export function composeStandalone(ports: StandalonePorts): ComposedAgent {
       judgeLeftover(record, { ...sight, bootID, longestRestMs: longestRestMs(record) }, patience, now()),
     isStillAlive: null,
     isOwn: ALL_ARE_OWN,
+    refuseRelease: RELEASES_ALL,
   });
 }
 

@@ -7,6 +7,7 @@ import { podAfterlife } from '#agent/cluster/pod-afterlife.ts';
 import { PodHolders } from '#agent/cluster/pod-holders.ts';
 import type { PodFacts } from '#agent/cluster/pods.ts';
 import { refreshIndex } from '#agent/cluster/refresh-index.ts';
+import { refuseReleaseBy } from '#agent/cluster/refuse-release.ts';
 import { type AgentPorts, type ComposedAgent, composeAgent } from '#agent/compose-agent.ts';
 import { isOfNode } from '#agent/is-own.ts';
 import { Journal } from '#agent/journal/journal.ts';
@@ -80,6 +81,7 @@ export async function startMemoryClusterAgent(
     },
     node,
     isOwn: isOfNode(node),
+    refuseRelease: refuseReleaseBy(node),
     exhaustedWaitMs: 0,
     log,
     reach: () => {},

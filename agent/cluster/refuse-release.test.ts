@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import type { RecordState } from '#pkg/crd/ip-record.ts';
+import { amended, taken } from '#test/contract/ledger-resource.ts';
+import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
+import { buildPool } from '#test/support/build-pool.ts';
+import { type MemoryClusterAgent, startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
+
+/** As ipledgerctl does: what is shown is what is released. */
+async function release({ agent }: MemoryClusterAgent, address: string) {
+  const { records, asOfMs } = await agent.inspector.who(address, undefined);
+  const [shown] = records;
+  if (shown === undefined) throw new Error(`${address} has no record`);
+  const { name, uid, resourceVersion } = shown;
+  return await agent.release({ name, uid, resourceVersion, asOfMs });
+}
+
+async function write({ ledger }: MemoryClusterAgent, state: RecordState, node: string): Promise<void> {
+  const spec = heldBy(specOf('10.0.0.10'), { node });
+  await amended(ledger, await taken(ledger, spec), inState(spec, state));
+}
+
+test.each<{ state: RecordState; node: string; why: string }>([
+  { state: 'Retained', node: 'worker-1', why: 'its record is Retained' },
+  { state: 'Cooling', node: 'worker-1', why: 'its record is Cooling' },
+  { state: 'Quarantined', node: 'worker-1', why: 'its record is Quarantined' },
+  { state: 'Allocated', node: 'worker-2', why: 'its record is of node worker-2' },
+  { state: 'Quarantined', node: 'worker-2', why: 'its record is of node worker-2' },
+  { state: 'Allocated', node: '', why: 'its record is of no node' },
+])(
+  'what an agent of a cluster may not delete is refused at once, and nothing is owed: $state of "$node"',
+  async (it) => {
+    await using made = await startMemoryClusterAgent([]);
+    await write(made, it.state, it.node);
+    await made.refresh();
+    await expect(release(made, '10.0.0.10')).rejects.toMatchObject({
+      reason: 'bad-input',
+      message: expect.stringContaining(`10.0.0.10 is not released: ${it.why}`) as string,
+      details: 'Ask the API server for it: ipledgerctl release 10.0.0.10 --kubeconfig FILE',
+    });
+    expect(await made.records()).toHaveLength(1);
+    expect(made.journal.all()).toEqual([]);
+  },
+);
+
+test('the command that works names the domain where there are several', async () => {
+  await using made = await startMemoryClusterAgent([]);
+  await taken(made.ledger, heldBy(specOf('10.0.0.10', { domain: 'blue' }), { node: 'worker-2' }));
+  made.catalog.change([buildPool({ name: 'blue', domain: 'blue' })]);
+  await expect(release(made, '10.0.0.10')).rejects.toMatchObject({
+    details: 'Ask the API server for it: ipledgerctl release 10.0.0.10 --domain blue --kubeconfig FILE',
+  });
+});
+
+test.each<{ state: RecordState; isKnown: boolean }>([
+  { state: 'Allocated', isKnown: true },
+  { state: 'Suspect', isKnown: true },
+  { state: 'Allocated', isKnown: false },
+])('what is in use on its own node it releases: $state, in its index: $isKnown', async ({ state, isKnown }) => {
+  let nowMs = 0;
+  await using made = await startMemoryClusterAgent([], { nowMs: () => nowMs });
+  await write(made, state, 'worker-1');
+  if (isKnown) await made.refresh();
+  nowMs = 1;
+  expect(await release(made, '10.0.0.10')).toEqual({ released: true });
+  expect(await made.records()).toEqual([]);
+});

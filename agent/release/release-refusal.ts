@@ -1,0 +1,8 @@
+import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import type { IpamError } from '#pkg/errors/ipam-error.ts';
+
+/** Why this agent is not the one to give a record back on an operator's word; null where it is. */
+export type RefuseRelease = (record: IpRecord) => IpamError | null;
+
+/** Without Kubernetes nobody else could. */
+export const RELEASES_ALL: RefuseRelease = () => null;
