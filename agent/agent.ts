@@ -80,11 +80,13 @@ export class Agent {
     });
   }
 
-  async delContainer(args: BatchDelArgs): Promise<void> {
-    await measured('release', this.#metrics, async () => {
+  /** Answers with what was not given back: the addresses of a holder that keeps its own. */
+  async delContainer(args: BatchDelArgs): Promise<IpRecord[]> {
+    return await measured('release', this.#metrics, async () => {
       this.#readiness.throwIfNotYet();
       const released = await this.#parts.releaser.delContainer(args);
       this.#logReleased({ containerID: args.containerID, ifName: '*' }, released, 'DEL');
+      return released.filter(({ outcome }) => outcome === 'kept').map(({ record }) => record);
     });
   }
 

@@ -1,7 +1,14 @@
 import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { isStickyHolder } from '#pkg/crd/sticky-holder.ts';
+import { isStickyHolder, type StickySwitches } from '#pkg/crd/sticky-holder.ts';
 
-const ANY = { enableStatefulSet: true, enableKubevirtStaticIP: true };
+const ANY: StickySwitches = { enableStatefulSet: true, enableKubevirtStaticIP: true };
+
+export interface ConflictReleaseOptions {
+  /** May a plugin that found a conflict itself give the addresses back? */
+  readonly releasesConflictIPs?: boolean;
+  /** Which workloads keep their addresses. */
+  readonly sticky?: StickySwitches;
+}
 
 export interface ConflictReleaseRefusal {
   /** Spiderpool's own: 521 switched off, 522 a workload that keeps its addresses. */
@@ -10,14 +17,20 @@ export interface ConflictReleaseRefusal {
 }
 
 /** Why the addresses of a container may not be given back on the word that they are in conflict; null if they may. */
-export function refuseConflictRelease(records: readonly IpRecord[], isEnabled: boolean): ConflictReleaseRefusal | null {
-  if (!isEnabled) {
+export function refuseConflictRelease(
+  records: readonly IpRecord[],
+  { releasesConflictIPs = true, sticky = ANY }: ConflictReleaseOptions,
+): ConflictReleaseRefusal | null {
+  if (!releasesConflictIPs) {
     const message = 'releasing addresses in conflict is switched off by ENABLED_RELEASE_CONFLICT_IPS';
     return { status: 521, message };
   }
-  const sticky = records.find(({ spec }) => isStickyHolder(spec.holder, ANY));
-  if (sticky === undefined) return null;
-  const { namespace, name } = sticky.spec.holder;
-  const message = `${sticky.spec.address} belongs to ${namespace}/${name}, which keeps its addresses, also in conflict`;
+  const kept = records.find(({ spec }) => isStickyHolder(spec.holder, sticky));
+  return kept === undefined ? null : keptInConflict(kept);
+}
+
+export function keptInConflict({ spec }: IpRecord): ConflictReleaseRefusal {
+  const { namespace, name } = spec.holder;
+  const message = `${spec.address} belongs to ${namespace}/${name}, which keeps its addresses, also in conflict`;
   return { status: 522, message };
 }

@@ -9,7 +9,7 @@ import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { REASONS } from '#pkg/errors/reasons.ts';
 import type { Agent } from './agent.ts';
 import type { Call } from './call.ts';
-import { refuseConflictRelease } from './conflict-release.ts';
+import { type ConflictReleaseOptions, keptInConflict, refuseConflictRelease } from './conflict-release.ts';
 import { serveInspection } from './inspect/routes.ts';
 import { parseBody } from './request-body.ts';
 import { Answer, SocketServer } from './socket-server.ts';
@@ -19,13 +19,8 @@ const DEFAULT_TIMEOUT_MS = 90_000;
 /** Of Spiderpool's coordinator plugin, which asks its own agent. */
 const COORDINATOR = '/v1/coordinator/config';
 
-export interface ServerOptions {
-  /** May a plugin that found a conflict itself give the addresses back? */
-  readonly releasesConflictIPs?: boolean;
-}
-
 /** The socket's routes: decode, call the use case, encode. Spiderpool's paths and bodies, and ours beside them. */
-export function buildServer(agent: Agent, log: Logger, options: ServerOptions = {}): SocketServer {
+export function buildServer(agent: Agent, log: Logger, options: ConflictReleaseOptions = {}): SocketServer {
   const server = new SocketServer((thrown, request) => explain(thrown, request, log));
   server.on('GET', PATHS.healthy, async () => '');
   server.on('GET', PATHS.status, async () => {
@@ -45,11 +40,13 @@ export function buildServer(agent: Agent, log: Logger, options: ServerOptions = 
     const args = decodeBatchDelArgs(parseBody(body));
     if (args.isReleaseConflictIPs === true) {
       const held = agent.recordsOfContainer(args.containerID);
-      const refusal = refuseConflictRelease(held, options.releasesConflictIPs ?? true);
+      const refusal = refuseConflictRelease(held, options);
       if (refusal !== null) return new Answer(refusal.status, refusal.message);
     }
-    await agent.delContainer(args);
-    return '';
+    const [kept] = await agent.delContainer(args);
+    if (kept === undefined) return '';
+    const { status, message } = keptInConflict(kept);
+    return new Answer(status, message);
   });
   server.on('POST', PATHS.check, async ({ body }) => {
     await agent.check(decodeCheckArgs(parseBody(body)));

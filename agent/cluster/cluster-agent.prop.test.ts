@@ -17,7 +17,7 @@ const SET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 's-1'
 const NAMES = ['web-a', 'web-b', 'db-0'] as const;
 
 const onPod = fc.record({
-  verb: fc.constantFrom('add', 'again', 'again', 'del', 'end'),
+  verb: fc.constantFrom('add', 'again', 'again', 'del', 'conflict', 'end'),
   name: fc.constantFrom(...NAMES),
 });
 const onWorld = fc.record({
@@ -117,6 +117,14 @@ async function makeNode() {
     }
     life.owesDel.clear();
   };
+  /** A plugin of the sandbox found a conflict: the sandbox is no good, and its DEL comes later. */
+  const conflict = async (life: Life) => {
+    if (life.pod === null || life.running === null) return;
+    const { namespace: podNamespace, name: podName, uid: podUID } = life.pod;
+    const { containerID } = life.running;
+    life.running = null;
+    await agent().agent.delContainer({ containerID, podNamespace, podName, podUID });
+  };
   const end = (life: Life) => {
     if (life.pod?.isAlive !== true) return;
     agent().pods.end(life.pod);
@@ -140,6 +148,7 @@ async function makeNode() {
       else if (life === undefined) await world[verb]?.();
       else if (verb === 'add' || verb === 'again') await addOf(name, life, verb === 'again');
       else if (verb === 'del') await del(life);
+      else if (verb === 'conflict') await conflict(life);
       else end(life);
       await agent().endsHandled();
     },

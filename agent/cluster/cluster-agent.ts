@@ -114,7 +114,7 @@ export async function startClusterAgent(
   metrics.watch('spool-entries', () => spool.count());
   metrics.watch('waiting-adds', () => waiters.waiting);
   metrics.watch('lost-events', () => events.lost);
-  const server = buildServer(agent, log, env);
+  const server = buildServer(agent, log, { ...env, sticky: config });
   await listenOn(server, socketPath);
   starting.defer(() => stopServing(server, socketPath));
   starting.defer(() => waiters.stop());

@@ -61,6 +61,24 @@ test.each([
   expect(podAfterlife(pods, switches)(buildRecord({ holder }))).toBe(expected);
 });
 
+test.each([
+  { name: 'a living pod', holder: WEB, alive: ['web'], switches: ON, expected: 'free' },
+  { name: 'a living sticky pod', holder: DB, alive: ['db-7'], switches: ON, expected: 'keep' },
+  {
+    name: 'a living StatefulSet pod with the switch off',
+    holder: DB,
+    alive: ['db-7'],
+    switches: OFF,
+    expected: 'free',
+  },
+  { name: 'a sticky pod that is gone', holder: DB, alive: [], switches: ON, expected: 'retain' },
+  { name: 'a virtual machine whose pod lives', holder: VM, alive: ['u'], switches: ON, expected: 'keep' },
+] as const)('in conflict: $name: $expected', ({ holder, alive, switches, expected }) => {
+  const pods = new MemoryPods();
+  for (const name of alive) pods.put(name, { uid: holder.uid });
+  expect(podAfterlife(pods, switches)(buildRecord({ holder }), 'conflict')).toBe(expected);
+});
+
 test('what rests or waits already is not touched by a DEL', () => {
   const judge = podAfterlife(new MemoryPods(), ON);
   for (const state of ['Retained', 'Cooling', 'Quarantined'] as const) {

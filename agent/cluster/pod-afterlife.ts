@@ -3,17 +3,20 @@ import type { JudgeAfterlife } from '../release/afterlife.ts';
 import type { Pods } from './pods.ts';
 
 /**
- * A pod that is alive gets a new sandbox and keeps its address; a sticky one leaves it to the next pod of its name.
- * No read: the DEL itself proves that the sandbox is gone, so a pod this node does not know is given no benefit.
+ * A pod that is alive gets a new sandbox and keeps its address, unless that is in conflict. A sticky one keeps its own even
+ * then, and leaves it to the next pod of its name. No read: the DEL itself proves that the sandbox is gone, so a pod this
+ * node does not know is given no benefit.
  */
 export function podAfterlife(pods: Pick<Pods, 'known'>, switches: StickySwitches): JudgeAfterlife {
-  return ({ spec }) => {
+  return ({ spec }, parting = 'sandbox-gone') => {
     const { holder, state } = spec;
     if (state !== 'Allocated' && state !== 'Suspect') return 'keep';
+    const isSticky = isStickyHolder(holder, switches);
     const pod = holder.uid === undefined ? null : pods.known(holder.uid);
+    if (pod?.isAlive === true && (isSticky || parting === 'sandbox-gone')) return 'keep';
     // Without a container nobody can tell whether this DEL is of the sandbox that has it or of an older one: while the
     // pod's object is there its own may run on in its grace. The controller ends it after the object.
-    if (pod !== null && (pod.isAlive || holder.containerID === undefined)) return 'keep';
-    return isStickyHolder(holder, switches) ? 'retain' : 'free';
+    if (pod !== null && holder.containerID === undefined) return 'keep';
+    return isSticky ? 'retain' : 'free';
   };
 }

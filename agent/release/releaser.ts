@@ -3,7 +3,7 @@ import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import type { KeyedQueue } from '../keyed-queue.ts';
 import type { NodeIndex } from '../node-index.ts';
 import type { ReachStep } from '../steps.ts';
-import type { JudgeAfterlife } from './afterlife.ts';
+import type { JudgeAfterlife, Parting } from './afterlife.ts';
 import { type Attachment, attachmentKey } from './attachment.ts';
 import type { GiveBack, GivenBack } from './give-back.ts';
 import type { Spool } from './spool.ts';
@@ -48,12 +48,14 @@ export class Releaser {
     return await this.#deps.queue.run([attachmentKey(args)], () => this.#releaseAll(args));
   }
 
-  /** Every interface of a container at once, as Spiderpool's plugin asks after a conflict. */
+  /** Every interface of a container at once, as Spiderpool's plugins ask after a conflict: also while its pod lives. */
   async delContainer({ containerID }: BatchDelArgs): Promise<Released[]> {
     const names = new Set(this.#deps.index.ofContainer(containerID).map(({ spec }) => spec.holder.interface));
     const released = await Promise.all(
       [...names].map((ifName) =>
-        this.#deps.queue.run([attachmentKey({ containerID, ifName })], () => this.#releaseAll({ containerID, ifName })),
+        this.#deps.queue.run([attachmentKey({ containerID, ifName })], () =>
+          this.#releaseAll({ containerID, ifName }, 'conflict'),
+        ),
       ),
     );
     return released.flat();
@@ -123,21 +125,22 @@ export class Releaser {
   }
 
   /** At once, and all of them: one that fails keeps none of the others. */
-  async #releaseAll({ containerID, ifName, podUID = '' }: Leaving): Promise<Released[]> {
+  async #releaseAll({ containerID, ifName, podUID = '' }: Leaving, parting?: Parting): Promise<Released[]> {
     const { index } = this.#deps;
     const adopted = podUID === '' ? [] : index.ofHolderUid(podUID).filter((it) => isAdopted(it, ifName));
     const records = [...index.ofContainer(containerID, ifName), ...adopted];
-    const releasing = records.map(async (record) => ({ record, outcome: await this.#release(record) }));
+    const releasing = records.map(async (record) => ({ record, outcome: await this.#release(record, parting) }));
     return (await Promise.allSettled(releasing)).map((settled) => {
       if (settled.status === 'rejected') throw settled.reason;
       return settled.value;
     });
   }
 
-  async #release(record: IpRecord): Promise<Released['outcome']> {
+  async #release(record: IpRecord, parting: Parting = 'sandbox-gone'): Promise<Released['outcome']> {
     const { giveBack, judge } = this.#deps;
-    const afterlife = judge(record);
-    if (afterlife === 'keep') return this.#keep(record);
+    const afterlife = judge(record, parting);
+    // After a conflict nothing is noted: the sandbox is still there, and what is noted leaves at the start of its pod's grace.
+    if (afterlife === 'keep') return parting === 'conflict' ? 'kept' : this.#keep(record);
     return afterlife === 'retain' ? await giveBack.retain(record) : await giveBack.afterUse(record);
   }
 
