@@ -48,6 +48,16 @@ const FOUND_BEFORE: Action[][] = [
     add('db-0'),
     add('db-0'),
   ],
+  [
+    turn('late'),
+    add('web-a'),
+    add('web-a'),
+    again('web-a'),
+    { verb: 'land' },
+    again('web-a'),
+    { verb: 'crash' },
+    add('web-a'),
+  ],
 ];
 
 /** What a runtime knows of one pod name. */

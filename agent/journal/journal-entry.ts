@@ -63,10 +63,11 @@ export function recordNameOf(entry: JournalEntry): string {
 }
 
 /** The record is what an abandoned create made after all, and no ADD was answered with it. */
-export function isLeftBehind({ uid, spec }: IpRecord, entry: JournalEntry): boolean {
+export function isLeftBehind({ name, uid, spec }: IpRecord, entry: JournalEntry): boolean {
   const { holder } = spec;
   return (
     entry.kind === 'abandoned' &&
+    entry.name === name &&
     !entry.isChange &&
     entry.spared !== uid &&
     spec.state === 'Allocated' &&
