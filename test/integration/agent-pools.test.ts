@@ -1,12 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
 import { type PodCluster, startAgentOf, startPodCluster } from './pod-cluster.ts';
+import { poolMaker } from './pool-with-pods.ts';
 
-const POOLS = '/apis/spiderpool.spidernet.io/v2beta1/spiderippools';
 const IPPOOL = 'ipam.spidernet.io/ippool';
 
 let cluster: PodCluster;
-let made = 0;
 
 beforeAll(async () => {
   cluster = await startPodCluster();
@@ -14,79 +13,7 @@ beforeAll(async () => {
 afterAll(() => cluster[Symbol.asyncDispose]());
 afterEach(() => cluster.ledger.clear());
 
-/** A pool of its own for each test, and pods that ask for it. */
-async function poolOf(ips: readonly string[], more = {}, metadata = {}) {
-  made += 1;
-  const name = `pool-${made}`;
-  const subnet = `10.${made}.0`;
-  const range = (last: string) => `${subnet}.${last}`;
-  await cluster.createPool(name, { subnet: `${subnet}.0/24`, ips: ips.map(range), ...more }, metadata);
-  const annotations = { [IPPOOL]: JSON.stringify({ ipv4: [name] }) };
-  const pod = (podName: string, node = 'worker-1') =>
-    cluster.createPod({ name: `${podName}-${made}`, node, annotations });
-  return { name, path: `${POOLS}/${name}`, pod, address: (last: number) => `${subnet}.${last}` };
-}
-
-describe('a pool that changes between choice and create', () => {
-  test.each([
-    { name: 'deleted', change: (path: string) => cluster.remove(path), afterwards: 'unknown-pool' },
-    {
-      name: 'disabled',
-      change: (path: string) => cluster.patch(path, { spec: { disable: true } }),
-      afterwards: 'no-eligible-pool',
-    },
-    {
-      name: 'emptied',
-      change: (path: string) => cluster.patch(path, { spec: { ips: [] } }),
-      afterwards: 'no-eligible-pool',
-    },
-  ])(
-    '$name: the ADD under way is answered or refused, the next one is refused, and the DEL leaves nothing',
-    async ({ change, afterwards }) => {
-      const pool = await poolOf(['10', '11', '12']);
-      const pending: Promise<void>[] = [];
-      let isArmed = false;
-      await using agent = await startAgentOf(cluster, {
-        reach: (step) => {
-          if (!isArmed || step !== 'address-chosen') return;
-          isArmed = false;
-          pending.push(change(pool.path));
-        },
-      });
-      await agent.untilReady();
-      isArmed = true;
-      const first = await pool.pod('first');
-      const answer = await agent.tryAdd(first);
-      expect(pending).toHaveLength(1);
-      await Promise.all(pending);
-      expect(answer.status).toBe(200); // it chose while the pool allowed it
-      const second = await pool.pod('second');
-      await vi.waitUntil(async () => {
-        const { body } = await agent.tryAdd(second);
-        return (body as { reason?: string }).reason === afterwards;
-      }, 20_000);
-      for (const pod of [first, second]) await cluster.deletePod(pod);
-      await vi.waitUntil(async () => {
-        for (const pod of [first, second]) await agent.del(pod);
-        return (await cluster.records()).length === 0;
-      }, 20_000);
-    },
-  );
-
-  test('a shrunk pool is not asked for what it lost', async () => {
-    const pool = await poolOf(['10', '11', '12']);
-    await using agent = await startAgentOf(cluster);
-    await agent.add(await pool.pod('warm'));
-    await cluster.ledger.clear();
-    await cluster.patch(pool.path, { spec: { ips: [pool.address(12)] } });
-    const [first, second] = [await pool.pod('late-1'), await pool.pod('late-2')];
-    await vi.waitUntil(async () => {
-      await cluster.ledger.clear();
-      const [only] = await agent.addressesOf(first);
-      return only === pool.address(12) && (await agent.tryAdd(second)).status !== 200;
-    }, 20_000);
-  });
-});
+const poolOf = poolMaker(() => cluster);
 
 describe('two agents', () => {
   test('race for the last address 500 times: each time exactly one wins', async () => {

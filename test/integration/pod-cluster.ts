@@ -45,6 +45,7 @@ export interface Pod {
 interface PoolMetadata {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly labels?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
 }
 
 /** An API server with everything of deploy/, adopted unless told, and hands that play kubelet and the users. */
