@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFailed, vi } from 'vitest';
 import type { AgentEnv } from '#agent/agent-env.ts';
-import { NO_METRICS } from '#agent/agent-metrics.ts';
+import { type AgentMetrics, NO_METRICS } from '#agent/agent-metrics.ts';
 import { startClusterAgent } from '#agent/cluster/cluster-agent.ts';
 import type { ReachStep } from '#agent/steps.ts';
 import {
@@ -131,6 +131,7 @@ export interface AgentWish {
   readonly port?: number;
   readonly config?: Partial<ClusterConfig>;
   readonly reach?: ReachStep;
+  readonly metrics?: AgentMetrics;
   /** Of an agent before this one: its journal and spool. */
   readonly directory?: string;
 }
@@ -159,7 +160,7 @@ export interface AgentAtWork extends AsyncDisposable {
 
 /** The agent of one node in this process, with the token of that node. */
 export async function startAgentOf(cluster: PodCluster, wish: AgentWish = {}): Promise<AgentAtWork> {
-  const { node = 'worker-1', reach = () => {}, port } = wish;
+  const { node = 'worker-1', reach = () => {}, metrics = NO_METRICS, port } = wish;
   const directory = wish.directory ?? (await mkdtemp(join(tmpdir(), 'ipl-cluster-')));
   const log: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line) => void log.push(line) });
@@ -172,11 +173,7 @@ export async function startAgentOf(cluster: PodCluster, wish: AgentWish = {}): P
   };
   const places = { dataDirectory: join(directory, 'data'), spoolDirectory: join(directory, 'spool') };
   const loadAccess = cluster.ledger.agentAccess(node, port);
-  const agent = await startClusterAgent(
-    { config, env: envOf(node), ...places, loadAccess, metrics: NO_METRICS },
-    logger,
-    reach,
-  );
+  const agent = await startClusterAgent({ config, env: envOf(node), ...places, loadAccess, metrics }, logger, reach);
   try {
     onTestFailed(() => void process.stderr.write(`The log of the agent of ${node}:\n${log.join('')}\n`));
   } catch {} // not inside a test
