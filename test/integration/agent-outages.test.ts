@@ -1,11 +1,11 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ErrorBody } from '#pkg/agentapi/wire.ts';
 import { REASONS } from '#pkg/errors/reasons.ts';
 import { applyManifests, kubectl } from '#test/support/manifests.ts';
+import { addressesIn, type PluginAnswer } from '#test/support/plugin-call.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
+import { journalOf } from './journal-files.ts';
 import { pauseForSure } from './ledger-pause.ts';
 import {
   type AgentAtWork,
@@ -15,6 +15,7 @@ import {
   startAgentOf,
   startPodCluster,
 } from './pod-cluster.ts';
+import { pluginOf } from './pod-plugin.ts';
 
 let cluster: PodCluster;
 
@@ -27,8 +28,16 @@ afterEach(() => cluster.ledger.clear());
 
 const podsNamed = (name: string, count: number) =>
   Promise.all(Array.from({ length: count }, (_, at) => cluster.createPod({ name: `${name}-${at}` })));
-const journalOf = async ({ directory }: AgentAtWork, kind = '') =>
-  (await readdir(join(directory, 'data', 'journal'))).filter((file) => file.startsWith(kind));
+/** Records as holder and address, in the order of the holders. */
+const recordedAddresses = async () =>
+  (await cluster.records()).map(({ spec }) => [`${spec.holder.uid}`, `${spec.address}/24`]).sort();
+
+async function untilKnownGone(agent: AgentAtWork, pods: readonly Pod[]): Promise<void> {
+  await vi.waitUntil(async () => {
+    const answers = await Promise.all(pods.map((pod) => agent.tryAdd(pod)));
+    return answers.every(({ status }) => status !== 200);
+  }, 20_000);
+}
 
 /** Whatever an ADD ended with during an outage: an answer, or an error that the runtime reads as "try again later". */
 function expectAnswerOrLater({ status, body }: Answer<unknown>): void {
@@ -42,39 +51,80 @@ async function expectOneRecordEach(pods: readonly Pod[]): Promise<void> {
   expect(records.map(({ spec }) => spec.holder.uid).sort()).toEqual(pods.map(({ uid }) => uid).sort());
 }
 
-describe('the API server goes away during a burst', () => {
-  test('ADDs wait or fail with 11, DELs succeed; afterwards no leak, no duplicate, nothing is owed', async () => {
+const OUTAGE_MS = 32_000;
+const AT_ONCE = 20;
+const DONE = { code: 0, document: null };
+
+describe('the API server goes away for more than 30 s during a burst', () => {
+  test('ADDs wait or end with 11, DELs succeed; afterwards no leak, no duplicate, nothing is owed', async () => {
     await using proxy = await startTcpProxy(cluster.ledger.port);
     await using agent = await startAgentOf(cluster, { port: proxy.port });
+    const plugin = pluginOf(agent);
+    const held = new Map<string, string>();
+    const add = async (pod: Pod, life?: string) => {
+      const answer = await plugin('ADD', pod, life);
+      for (const address of addressesIn(answer)) held.set(pod.uid, address);
+      return answer;
+    };
     await agent.untilReady();
-    const [leaving, coming] = [await podsNamed('leaving', 10), await podsNamed('coming', 20)];
-    for (const pod of leaving) await agent.add(pod);
-    for (const pod of leaving) await cluster.deletePod(pod);
-    await vi.waitUntil(async () => {
-      const answers = await Promise.all(leaving.map((pod) => agent.tryAdd(pod)));
-      return answers.every(({ status }) => status !== 200);
-    }, 20_000);
-    const adding = coming.map((pod) => agent.tryAdd(pod, { timeoutMs: 12_000 }));
+    const coming = await podsNamed('coming', 50);
+    const [gone, going, staying] = [
+      await podsNamed('gone', 5),
+      await podsNamed('going', 5),
+      await podsNamed('staying', 5),
+    ];
+    const leaving = [...gone, ...going, ...staying];
+    await Promise.all(leaving.map((pod) => add(pod)));
+    const stayed = staying.map(({ uid }) => held.get(uid));
+    expect(held.size).toBe(leaving.length);
+    for (const pod of gone) await cluster.deletePod(pod);
+    await untilKnownGone(agent, gone);
+
+    const ends: PluginAnswer[] = [];
+    const burst = coming.map(async (pod, at) => {
+      await wait(Math.max(0, at - AT_ONCE) * 1_000); // many at once, the others one a second while the server is away
+      const answer = await add(pod);
+      ends.push(answer);
+      if (answer.code !== 0) expect(await plugin('DEL', pod)).toEqual(DONE); // as a runtime does
+    });
+    await vi.waitUntil(() => ends.length >= 3, { timeout: 60_000, interval: 1 });
+    proxy.hold('answers');
+    await vi.waitUntil(async () => (await cluster.records()).length > held.size, 60_000); // one landed, and nobody knows
     proxy.refuse();
     proxy.cut();
-    const deleting = leaving.map((pod) => agent.del(pod));
-    await Promise.all(deleting);
-    for (const answer of await Promise.all(adding)) expectAnswerOrLater(answer);
-    expect((await agent.call('GET', '/v1/ipam/status')).status).toBe(200); // an outage takes no node down
+    proxy.release();
+    const [over, endedBefore] = [wait(OUTAGE_MS), ends.length];
+    for (const pod of going) await cluster.deletePod(pod); // of which the agent hears nothing
+    expect(await Promise.all(leaving.map((pod) => plugin('DEL', pod)))).toEqual(leaving.map(() => DONE));
+    expect(await journalOf(agent, 'release')).toHaveLength(gone.length);
+    expect(await plugin('STATUS', staying[0] as Pod)).toEqual(DONE); // an outage takes no node down
+    await over;
     await proxy.accept();
-    await vi.waitUntil(async () => (await journalOf(agent, 'release')).length === 0, 30_000);
-    const addresses = await Promise.all(coming.map((pod) => agent.addressesOf(pod, { containerID: 'again' })));
-    expect(new Set(addresses.flat()).size).toBe(20);
-    await vi.waitUntil(async () => (await cluster.records()).length === 20, 30_000);
-    await expectOneRecordEach(coming);
-    for (const pod of coming) await cluster.deletePod(pod);
-    await vi.waitUntil(async () => {
-      for (const pod of coming) await agent.del(pod, { containerID: 'again' });
-      return (await cluster.records()).length === 0;
-    }, 30_000);
-  });
 
-  test('a server that is killed and comes back: the ADDs that waited are answered', async () => {
+    await Promise.all(burst);
+    const failed = ends.filter(({ code }) => code !== 0);
+    expect(failed.map(({ document }) => document?.code)).toEqual(failed.map(() => 11));
+    expect(failed).not.toEqual([]); // who began early could not wait for so long
+    expect(await journalOf(agent, 'abandoned')).not.toEqual([]);
+    expect(ends.length - failed.length).toBeGreaterThan(endedBefore); // who began late could
+    await vi.waitUntil(async () => (await journalOf(agent, 'release')).length === 0, 60_000);
+    for (const { uid } of [...gone, ...going]) held.delete(uid);
+    const again = coming.filter(({ uid }) => !held.has(uid));
+    await Promise.all([...again, ...staying].map((pod) => add(pod, 'b')));
+    expect(staying.map(({ uid }) => held.get(uid))).toEqual(stayed);
+    expect(new Set(held.values()).size).toBe(coming.length + staying.length);
+    await vi.waitFor(async () => expect(await recordedAddresses()).toEqual([...held].sort()), 60_000);
+
+    for (const pod of [...coming, ...staying]) await cluster.deletePod(pod);
+    for (const pod of [...again, ...staying]) expect(await plugin('DEL', pod, 'b')).toEqual(DONE);
+    for (const pod of coming) expect(await plugin('DEL', pod)).toEqual(DONE);
+    await vi.waitUntil(async () => (await cluster.records()).length === 0, 60_000);
+    expect(await journalOf(agent, 'release')).toEqual([]);
+  });
+});
+
+describe('the API server is killed and comes back', () => {
+  test('the ADDs that waited are answered', async () => {
     // A server that has just come up refuses what it will allow in a second: a balancer sends nobody there before it is ready.
     await using balancer = await startTcpProxy(cluster.ledger.port);
     await using agent = await startAgentOf(cluster, { port: balancer.port });

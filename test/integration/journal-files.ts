@@ -1,0 +1,11 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AgentAtWork } from './pod-cluster.ts';
+
+/** `release`: what is owed. `abandoned`: names that are looked after for ten minutes, because a create may still land. */
+export async function journalOf(
+  { directory }: AgentAtWork,
+  kind: 'release' | 'abandoned' | '' = '',
+): Promise<string[]> {
+  return (await readdir(join(directory, 'data', 'journal'))).filter((file) => file.startsWith(kind));
+}
