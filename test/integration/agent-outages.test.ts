@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ErrorBody } from '#pkg/agentapi/wire.ts';
 import { REASONS } from '#pkg/errors/reasons.ts';
-import { applyManifests, kubectl } from '#test/support/manifests.ts';
 import { addressesIn, type PluginAnswer } from '#test/support/plugin-call.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { journalOf } from './journal-files.ts';
@@ -198,82 +197,5 @@ describe('a create that lands after its caller was told that it failed', () => {
     await vi.waitUntil(async () => (await cluster.records()).length === 2, 30_000);
     const own = (await cluster.records()).filter(({ spec }) => spec.holder.uid === pod?.uid);
     expect(own.map(({ spec }) => spec.address)).toEqual([address]);
-  });
-});
-
-describe('a DEL while the API server is away', () => {
-  test('succeeds, survives a restart of the agent, and is done later', async () => {
-    await using proxy = await startTcpProxy(cluster.ledger.port);
-    await using agent = await startAgentOf(cluster, { port: proxy.port });
-    await agent.untilReady();
-    const [pod] = await podsNamed('owed', 1);
-    await agent.add(pod as Pod);
-    await cluster.deletePod(pod as Pod);
-    await vi.waitUntil(async () => (await agent.tryAdd(pod as Pod)).status !== 200, 20_000);
-    proxy.refuse();
-    proxy.cut();
-    await agent.del(pod as Pod);
-    expect(await journalOf(agent, 'release')).toHaveLength(1);
-    await agent.stop();
-    expect(await cluster.records()).toHaveLength(1);
-    await using next = await startAgentOf(cluster, { directory: agent.directory });
-    await next.untilReady();
-    expect(await cluster.records()).toEqual([]);
-    expect(await journalOf(next)).toEqual([]);
-  });
-
-  test('that is followed by an ADD of the same sandbox does not hit what the ADD was answered with', async () => {
-    await using proxy = await startTcpProxy(cluster.ledger.port);
-    await using agent = await startAgentOf(cluster, { port: proxy.port });
-    await agent.untilReady();
-    const static0 = await cluster.createPod({ name: 'again', annotations: { 'kubernetes.io/config.mirror': 'm-1' } });
-    const pod = { ...static0, uid: 'm-1' };
-    const first = await agent.addressesOf(pod);
-    await cluster.deletePod(pod); // the mirror, for a moment
-    await vi.waitUntil(async () => (await agent.tryAdd(pod)).status !== 200, 20_000);
-    proxy.refuse();
-    proxy.cut();
-    await agent.del(pod);
-    expect(await journalOf(agent, 'release')).toHaveLength(1);
-    await cluster.createPod({ name: 'again', annotations: { 'kubernetes.io/config.mirror': 'm-1' } });
-    const adding = agent.tryAdd(pod, { timeoutMs: 30_000 });
-    await proxy.accept();
-    await adding;
-    const second = await agent.addressesOf(pod);
-    await vi.waitUntil(async () => (await journalOf(agent, 'release')).length === 0, 20_000);
-    await wait(2_500);
-    expect((await cluster.records()).map(({ spec }) => spec.address)).toEqual(second);
-    expect(first).toHaveLength(1);
-  });
-});
-
-describe('a DEL that the API server refuses', () => {
-  const BINDING = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/ipledger-agent';
-  const AGENT = '--as=system:serviceaccount:ipledger:ipledger-agent';
-  const mayDelete = () =>
-    kubectl(cluster.ledger.server, ['auth', 'can-i', 'delete', 'iprecords.ipledger.io', AGENT]).then(
-      () => true,
-      () => false,
-    );
-
-  test('because the role of the agent was taken away: it succeeds, and is done once the role is back', async () => {
-    await using agent = await startAgentOf(cluster);
-    await agent.untilReady();
-    const [pod] = await podsNamed('refused', 1);
-    await agent.add(pod as Pod);
-    await cluster.deletePod(pod as Pod);
-    await vi.waitUntil(async () => (await agent.tryAdd(pod as Pod)).status !== 200, 20_000);
-    await cluster.remove(BINDING);
-    try {
-      await vi.waitUntil(async () => !(await mayDelete()), 20_000);
-      await agent.del(pod as Pod);
-      expect(await journalOf(agent, 'release')).toHaveLength(1);
-      expect(agent.log.filter((line) => line.includes('release not done, written to the journal'))).toHaveLength(1);
-      expect(await cluster.records()).toHaveLength(1);
-    } finally {
-      await applyManifests(cluster.ledger.server, 'rbac.yaml');
-    }
-    await vi.waitUntil(async () => (await cluster.records()).length === 0, 60_000);
-    await vi.waitUntil(async () => (await journalOf(agent)).length === 0);
   });
 });
