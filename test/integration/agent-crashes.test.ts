@@ -3,7 +3,8 @@ import type { Step } from '#agent/steps.ts';
 import { addressesIn, callPlugin, inParallel } from '#test/support/plugin-call.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { startClusterAgentProcess } from './cluster-agent-process.ts';
-import { type Pod, type PodCluster, startAgentOf, startPodCluster } from './pod-cluster.ts';
+import { type PodCluster, startAgentOf, startPodCluster } from './pod-cluster.ts';
+import { cniArgs, containerOf } from './pod-plugin.ts';
 
 let cluster: PodCluster;
 
@@ -13,11 +14,6 @@ beforeAll(async () => {
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 afterEach(() => cluster.ledger.clear());
-
-const containerOf = ({ uid }: Pod, life = '') => `${life}${uid.replaceAll('-', '')}`;
-const cniArgs = ({ namespace, name, uid }: Pod) => ({
-  CNI_ARGS: `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name};K8S_POD_UID=${uid}`,
-});
 
 describe('an agent that dies in an ADD', () => {
   test.each<{ step: Step; records: number }>([
