@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFailed, vi } from 'vitest';
-import type { AgentEnv } from '#agent/agent-env.ts';
+import { type AgentEnv, readAgentEnv } from '#agent/agent-env.ts';
 import { type AgentMetrics, NO_METRICS } from '#agent/agent-metrics.ts';
 import { startClusterAgent } from '#agent/cluster/cluster-agent.ts';
 import type { ReachStep } from '#agent/steps.ts';
@@ -130,6 +130,8 @@ export interface AgentWish {
   /** That of a proxy or of a second server. */
   readonly port?: number;
   readonly config?: Partial<ClusterConfig>;
+  /** Of the agent's environment. */
+  readonly variables?: Readonly<Record<string, string>>;
   readonly reach?: ReachStep;
   readonly metrics?: AgentMetrics;
   /** Of an agent before this one: its journal and spool. */
@@ -173,7 +175,11 @@ export async function startAgentOf(cluster: PodCluster, wish: AgentWish = {}): P
   };
   const places = { dataDirectory: join(directory, 'data'), spoolDirectory: join(directory, 'spool') };
   const loadAccess = cluster.ledger.agentAccess(node, port);
-  const agent = await startClusterAgent({ config, env: envOf(node), ...places, loadAccess, metrics }, logger, reach);
+  const agent = await startClusterAgent(
+    { config, env: envOf(node, wish.variables), ...places, loadAccess, metrics },
+    logger,
+    reach,
+  );
   try {
     onTestFailed(() => void process.stderr.write(`The log of the agent of ${node}:\n${log.join('')}\n`));
   } catch {} // not inside a test
@@ -241,20 +247,10 @@ function expectOk({ status, body }: Answer<unknown>): unknown {
   return body;
 }
 
-function envOf(nodeName: string): AgentEnv {
-  return {
-    logLevel: 'debug',
-    isMetricEnabled: false,
-    isDebugMetricEnabled: false,
-    podNamespace: 'ipledger',
-    podName: `ipledger-agent-${nodeName}-${randomUUID().slice(0, 5)}`,
-    nodeName,
-    healthPort: 0,
-    metricPort: 0,
-    releasesConflictIPs: true,
-    multusClusterNetwork: '',
-    multusNamespace: 'ipledger',
-  };
+function envOf(nodeName: string, variables: AgentWish['variables']): AgentEnv {
+  const podName = `ipledger-agent-${nodeName}-${randomUUID().slice(0, 5)}`;
+  const own = { IPLEDGER_NODE_NAME: nodeName, IPLEDGER_POD_NAME: podName, IPLEDGER_POD_NAMESPACE: 'ipledger' };
+  return readAgentEnv({ ...own, ...variables }).env;
 }
 
 function callSocket<T>(socketPath: string, method: string, path: string, body: unknown): Promise<Answer<T>> {
