@@ -1,6 +1,12 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Step } from '#agent/steps.ts';
+import { makeTemporaryDirectory } from '#test/contract/temporary-directory.ts';
+import { copyImage } from '#test/support/image-copy.ts';
 import { addressesIn, callPlugin, inParallel } from '#test/support/plugin-call.ts';
+import { installAsShipped } from '#test/support/shipped-installer.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { startClusterAgentProcess } from './cluster-agent-process.ts';
 import { type PodCluster, startAgentOf, startPodCluster } from './pod-cluster.ts';
@@ -92,5 +98,50 @@ describe('the built agent', () => {
     expect(failed).toEqual([]);
     expect(new Set(given).size).toBe(40);
     expect((await cluster.records()).map(({ spec }) => `${spec.address}/24`).sort()).toEqual(given.toSorted());
+  });
+
+  test('upgraded during a burst, and the plugin with it: no ADD fails, no address is given twice, one record each', async () => {
+    await using before = await copyImage('before');
+    await using after = await copyImage('after');
+    using host = makeTemporaryDirectory();
+    await installAsShipped(before, host.path);
+    const program = join(host.path, 'opt/cni/bin/ipledger');
+    await using agent = await startClusterAgentProcess(cluster, cluster.ledger.port, { program: before.agent });
+    const given = new Map<string, string[]>();
+    const failed: unknown[] = [];
+    let asked = 0;
+    const addOne = async () => {
+      const pod = await cluster.createPod({ name: `upgrade-${asked++}` });
+      const call = callPlugin(agent, 'ADD', containerOf(pod), { env: cniArgs(pod), program });
+      const answer = await call.catch((thrown: unknown) => ({ code: null, document: { msg: String(thrown) } }));
+      if (answer.code === 0) given.set(pod.uid, addressesIn(answer));
+      else failed.push(answer.document);
+    };
+    const burst = () => inParallel(Array(12), 4, addOne);
+    // As the DaemonSet does it: the old one ends, the plugin is replaced, the new one starts.
+    const bursts = [burst()];
+    await vi.waitUntil(() => given.size + failed.length >= 4, { timeout: 120_000, interval: 20 });
+    const stopping = agent.stop();
+    bursts.push(burst());
+    expect(await stopping).toBe(0);
+    let isInstalled = false;
+    const installing = installAsShipped(after, host.path).finally(() => {
+      isInstalled = true;
+    });
+    for (let more = 0; !isInstalled && more < 60; more++) {
+      bursts.push(addOne());
+      await sleep(20);
+    }
+    expect((await installing).map(({ outcome }) => outcome)).toEqual(['installed', 'installed']);
+    await agent.start(after.agent);
+    bursts.push(burst());
+    await Promise.all(bursts);
+    expect(failed).toEqual([]);
+    expect(await readFile(`/proc/${agent.pid}/cmdline`, 'utf8')).toContain(after.root);
+    expect((await readFile(program)).equals(await readFile(after.plugin))).toBe(true);
+    const held = (await cluster.records()).map(({ spec }) => [spec.holder.uid ?? '', [`${spec.address}/24`]] as const);
+    expect(held).toHaveLength(asked);
+    expect(new Map(held)).toEqual(given);
+    expect(new Set([...given.values()].flat()).size).toBe(asked);
   });
 });

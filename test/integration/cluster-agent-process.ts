@@ -7,26 +7,40 @@ import { findFreePort } from '#test/support/api-ports.ts';
 import { builtPath } from '#test/support/built.ts';
 import type { PodCluster } from './pod-cluster.ts';
 
+interface ProcessWish {
+  readonly node?: string;
+  /** Of another build than that in dist/. */
+  readonly program?: string;
+}
+
 export interface ClusterAgentProcess extends AsyncDisposable {
   /** What a runtime's environment must hold for the plugin to find this agent. */
   readonly env: Readonly<Record<string, string>>;
+  readonly dataDirectory: string;
+  readonly spoolDirectory: string;
+  readonly pid: number;
   /** The power cut: SIGKILL. */
   kill(): Promise<void>;
   /** The polite end, as at an upgrade: SIGTERM. */
   stop(): Promise<number | null>;
-  start(): Promise<void>;
+  /** On the same directories, of the same build unless told. */
+  start(program?: string): Promise<void>;
 }
 
-/** The built agent of worker-1, with the token of that node, over the given port; resolves when it is ready. */
-export async function startClusterAgentProcess(cluster: PodCluster, port: number): Promise<ClusterAgentProcess> {
+/** The built agent of worker-1 unless told, with the token of its node, over the given port; resolves when it is ready. */
+export async function startClusterAgentProcess(
+  cluster: PodCluster,
+  port: number,
+  { node = 'worker-1', program }: ProcessWish = {},
+): Promise<ClusterAgentProcess> {
   const directory = await mkdtemp(join(tmpdir(), 'ipl-process-'));
   const at = (name: string) => join(directory, name);
   await writeFile(at('conf.yml'), 'enableIPv6: false\nexhaustedWaitSeconds: 1\n');
-  await writeFile(at('kubeconfig'), JSON.stringify(await kubeconfigOf(cluster, port)));
+  await writeFile(at('kubeconfig'), JSON.stringify(await kubeconfigOf(cluster, node, port)));
   const env = {
     IPLEDGER_POD_NAMESPACE: 'ipledger',
-    IPLEDGER_POD_NAME: 'ipledger-agent-worker-1',
-    IPLEDGER_NODE_NAME: 'worker-1',
+    IPLEDGER_POD_NAME: `ipledger-agent-${node}`,
+    IPLEDGER_NODE_NAME: node,
     IPLEDGER_HEALTH_PORT: String(await findFreePort()),
     IPLEDGER_ENABLED_METRIC: 'false',
   };
@@ -34,18 +48,24 @@ export async function startClusterAgentProcess(cluster: PodCluster, port: number
   const files = ['--config', at('conf.yml'), '--kubeconfig', at('kubeconfig'), '--data', at('data')];
   const args = [...files, '--socket', socket, '--spool', at('spool'), '--log-level', 'debug'];
   const log: string[] = [];
-  const start = async () => startReady(await builtPath('ipledger-agent'), args, socket, log, env);
-  let child = await start().catch(async (thrown: unknown) => {
+  const start = (path: string) => startReady(path, args, socket, log, env);
+  const first = program ?? (await builtPath('ipledger-agent'));
+  let child = await start(first).catch(async (thrown: unknown) => {
     await rm(directory, { recursive: true, force: true });
     throw thrown;
   });
   onTestFailed(() => void process.stderr.write(`The agent's log:\n${log.join('')}\n`));
   return {
     env: { IPLEDGER_SOCKET: socket, IPLEDGER_SPOOL: at('spool') },
+    dataDirectory: at('data'),
+    spoolDirectory: at('spool'),
+    get pid() {
+      return child.pid ?? Number.NaN;
+    },
     kill: async () => void (await endBy(child, 'SIGKILL', log)),
     stop: () => endBy(child, 'SIGTERM', log),
-    start: async () => {
-      child = await start();
+    start: async (path = first) => {
+      child = await start(path);
     },
     [Symbol.asyncDispose]: async () => {
       await endBy(child, 'SIGKILL', log);
@@ -54,8 +74,8 @@ export async function startClusterAgentProcess(cluster: PodCluster, port: number
   };
 }
 
-async function kubeconfigOf({ ledger }: PodCluster, port: number): Promise<object> {
-  const { headers } = await ledger.agentAccess('worker-1', port)();
+async function kubeconfigOf({ ledger }: PodCluster, node: string, port: number): Promise<object> {
+  const { headers } = await ledger.agentAccess(node, port)();
   const token = String(headers['authorization']).replace('Bearer ', '');
   const name = 'test';
   return {

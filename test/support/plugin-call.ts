@@ -16,12 +16,19 @@ interface PluginDocument {
 
 const NETWORK = { cniVersion: '1.1.0', name: 'lab', type: 'test', ipam: { type: 'ipledger' } };
 
+interface PluginCall {
+  readonly config?: object;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where it was installed, if not that in dist/. */
+  readonly program?: string;
+}
+
 /** Our plugin as a runtime starts it, without a main plugin around it. */
 export async function callPlugin(
   agent: Pick<AgentProcess, 'env'>,
   verb: 'ADD' | 'DEL' | 'CHECK' | 'GC' | 'STATUS',
   containerID: string,
-  more: { readonly config?: object; readonly env?: Readonly<Record<string, string>> } = {},
+  more: PluginCall = {},
 ): Promise<PluginAnswer> {
   const env = {
     ...launchEnvironment(),
@@ -32,7 +39,7 @@ export async function callPlugin(
     CNI_IFNAME: 'eth0',
     ...more.env,
   };
-  const program = await builtPath('cni/ipledger');
+  const program = more.program ?? (await builtPath('cni/ipledger'));
   const { code, stdout } = await runProgram(program, [], { env, stdin: JSON.stringify(more.config ?? NETWORK) });
   return { code, document: stdout === '' ? null : (JSON.parse(stdout) as PluginDocument) };
 }
