@@ -5,12 +5,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import type { Step } from '#agent/steps.ts';
 import { makeTemporaryDirectory } from '#test/contract/temporary-directory.ts';
 import { copyImage } from '#test/support/image-copy.ts';
-import { addressesIn, callPlugin, inParallel } from '#test/support/plugin-call.ts';
+import { addressesIn, inParallel } from '#test/support/plugin-call.ts';
 import { installAsShipped } from '#test/support/shipped-installer.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { startClusterAgentProcess } from './cluster-agent-process.ts';
 import { type PodCluster, startAgentOf, startPodCluster } from './pod-cluster.ts';
-import { cniArgs, containerOf } from './pod-plugin.ts';
+import { callPluginFor, containerOf } from './pod-plugin.ts';
 
 let cluster: PodCluster;
 
@@ -60,9 +60,9 @@ describe('the built agent', () => {
     await using proxy = await startTcpProxy(cluster.ledger.port);
     await using agent = await startClusterAgentProcess(cluster, proxy.port);
     const [warm, pod] = [await cluster.createPod({ name: 'warm' }), await cluster.createPod({ name: 'killed' })];
-    expect(addressesIn(await callPlugin(agent, 'ADD', containerOf(warm), { env: cniArgs(warm) }))).toHaveLength(1);
+    expect(addressesIn(await callPluginFor(agent, 'ADD', warm))).toHaveLength(1);
     proxy.hold('answers');
-    const dying = callPlugin(agent, 'ADD', containerOf(pod), { env: cniArgs(pod) });
+    const dying = callPluginFor(agent, 'ADD', pod);
     const created = await vi.waitUntil(
       async () => (await cluster.records()).find(({ spec }) => spec.holder.uid === pod.uid),
       { timeout: 30_000, interval: 50 },
@@ -72,7 +72,7 @@ describe('the built agent', () => {
     proxy.cut();
     proxy.release();
     await agent.start();
-    const again = await callPlugin(agent, 'ADD', containerOf(pod, 'b'), { env: cniArgs(pod) });
+    const again = await callPluginFor(agent, 'ADD', pod, { containerID: containerOf(pod, 'b') });
     expect(addressesIn(again)).toEqual([`${created.spec.address}/24`]);
     expect((await cluster.records()).filter(({ spec }) => spec.holder.uid === pod.uid)).toMatchObject([
       { uid: created.uid, spec: { holder: { containerID: containerOf(pod, 'b') } } },
@@ -85,7 +85,7 @@ describe('the built agent', () => {
     const given: string[] = [];
     const failed: unknown[] = [];
     const burst = inParallel(pods, 4, async (pod) => {
-      const answer = await callPlugin(agent, 'ADD', containerOf(pod), { env: cniArgs(pod) });
+      const answer = await callPluginFor(agent, 'ADD', pod);
       if (answer.code === 0) given.push(...addressesIn(answer));
       else failed.push(answer.document);
     });
@@ -112,7 +112,7 @@ describe('the built agent', () => {
     let asked = 0;
     const addOne = async () => {
       const pod = await cluster.createPod({ name: `upgrade-${asked++}` });
-      const call = callPlugin(agent, 'ADD', containerOf(pod), { env: cniArgs(pod), program });
+      const call = callPluginFor(agent, 'ADD', pod, { program });
       const answer = await call.catch((thrown: unknown) => ({ code: null, document: { msg: String(thrown) } }));
       if (answer.code === 0) given.set(pod.uid, addressesIn(answer));
       else failed.push(answer.document);

@@ -16,7 +16,7 @@ interface PluginDocument {
 
 const NETWORK = { cniVersion: '1.1.0', name: 'lab', type: 'test', ipam: { type: 'ipledger' } };
 
-interface PluginCall {
+export interface PluginCall {
   readonly config?: object;
   readonly env?: Readonly<Record<string, string>>;
   /** Where it was installed, if not that in dist/. */
