@@ -21,6 +21,8 @@ export interface AgentMetrics {
   probe(verdict: ProbeVerdict['kind']): void;
   /** Somebody else's record had the name that was to be created. */
   createConflict(): void;
+  /** A record was another one when it was to be given back. */
+  releaseConflict(): void;
   /** Once per gauge; `read` is called at every scrape and must be cheap. */
   watch(gauge: WatchedGauge, read: () => number): void;
 }
@@ -31,5 +33,6 @@ export const NO_METRICS: AgentMetrics = {
   queueWait() {},
   probe() {},
   createConflict() {},
+  releaseConflict() {},
   watch() {},
 };

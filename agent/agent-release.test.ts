@@ -7,6 +7,8 @@ import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
 import { addressesOf, allRecords, V4, V6 } from '#test/support/agent-acts.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { delArgs, startMemoryAgent } from '#test/support/memory-agent.ts';
+import { scriptedLedger } from '#test/support/scripted-ledger.ts';
+import { NO_METRICS } from './agent-metrics.ts';
 
 test('DEL gives back, a second DEL and a DEL of the unknown are fine', async () => {
   await using made = await startMemoryAgent([V4, V6]);
@@ -91,4 +93,19 @@ test('rule 8: the release of an operator does not hit a container that was answe
     asOfMs,
   };
   expect(await made.agent.release(shown)).toEqual({ released: false, because: 'changed' });
+});
+
+test('what a DEL waited for its turn is measured, and a record that was another one by then is counted', async () => {
+  const below = createMemoryLedger();
+  const ledger = scriptedLedger(below, { release: async () => ({ done: false, because: 'changed' }) });
+  const told: string[] = [];
+  const metrics = {
+    ...NO_METRICS,
+    queueWait: (_ms: number, of = 'allocation') => void told.push(`waited ${of}`),
+    releaseConflict: () => void told.push('conflict'),
+  };
+  await using made = await startMemoryAgent([V4], { ledger, metrics });
+  await addressesOf(made, 'c1');
+  await made.agent.del(delArgs('c1'));
+  expect(told).toEqual(['waited allocation', 'waited release', 'conflict']);
 });

@@ -147,6 +147,7 @@ export class Agent {
 
   #logReleased(attachment: Attachment, released: readonly Released[], verb: string): void {
     const addresses = released.map(({ record, outcome }) => `${record.spec.address} ${outcome}`);
+    for (const { outcome } of released) if (outcome === 'changed') this.#metrics.releaseConflict();
     this.#parts.log.info({ ...fieldsOf(attachment), addresses }, verb);
   }
 }

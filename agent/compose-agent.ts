@@ -79,9 +79,10 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
   const queue = new KeyedQueue();
   const views = new PoolViews(catalog, ledger, index, node);
   const giveBack = new GiveBack({ ledger, index, views, catalog, journal, now, nowMs, reach, log });
-  const releaser = new Releaser({ index, giveBack, spool, queue, judge: ports.judgeAfterlife, reach });
-  const waiters = new FreedWaiters(ledger, catalog, views, MOST_WAITERS);
   const { prober, probeSettings: settings, metrics = NO_METRICS, events = NO_EVENTS, onConflict = () => {} } = ports;
+  const onTurn = (waitedMs: number) => metrics.queueWait(waitedMs, 'release');
+  const releaser = new Releaser({ index, giveBack, spool, queue, judge: ports.judgeAfterlife, reach, nowMs, onTurn });
+  const waiters = new FreedWaiters(ledger, catalog, views, MOST_WAITERS);
   const onVerdict = metrics.probe.bind(metrics);
   const probe = new AddressProbe({ prober, settings, ledger, index, giveBack, now, log, onVerdict, onConflict });
   const taker = new FamilyTaker({ ...ports, views, waiters, giveBack, probe, nowMs, metrics });

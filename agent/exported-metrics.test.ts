@@ -50,6 +50,8 @@ test('waits, probes, conflicts and what is looked at when asked', async () => {
   metrics.probe('free');
   metrics.probe('conflict');
   metrics.createConflict();
+  metrics.releaseConflict();
+  metrics.releaseConflict();
   metrics.watch('waiting-adds', () => 7);
   const values = await valuesOf(set);
   expect(values.get('spiderpool_ipam_allocation_latest_limit_duration_seconds')).toBe(0.2);
@@ -57,6 +59,7 @@ test('waits, probes, conflicts and what is looked at when asked', async () => {
   expect(values.get('ipledger_probes_total{verdict="conflict"}')).toBe(1);
   expect(values.get('ipledger_create_conflicts_total')).toBe(1);
   expect(values.get('spiderpool_ipam_allocation_update_ippool_conflict_counts_total')).toBe(1);
+  expect(values.get('spiderpool_ipam_release_update_ippool_conflict_counts_total')).toBe(2);
   expect(values.get('ipledger_waiting_adds')).toBe(7);
 });
 

@@ -42,6 +42,7 @@ export function exportAgentMetrics(set: MetricSet): AgentMetrics {
       conflicts.add();
       allocation.conflict();
     },
+    releaseConflict: () => release.conflict(),
     watch: (gauge, read) => set.gauge(GAUGES[gauge].name, GAUGES[gauge].help, read),
   };
 }

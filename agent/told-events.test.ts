@@ -3,7 +3,7 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { ToldEvent } from '#pkg/kube/events.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { addArgs, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
-import { conflictEvents, failedAddEvent } from './told-events.ts';
+import { conflictEvents, failedAddEvent, podBehind } from './told-events.ts';
 
 const POD = { podNamespace: 'prod', podName: 'web-0', podUID: 'uid-1' };
 const REGARDING = { apiVersion: 'v1', kind: 'Pod', namespace: 'prod', name: 'web-0', uid: 'uid-1' };
@@ -58,4 +58,17 @@ test('a conflict is told to the pod and to the pool', () => {
     type: 'Warning',
     note: '10.0.0.9 of pool v4 is used by a foreign host with MAC 02:00:00:00:00:01',
   });
+});
+
+test.each([
+  {
+    name: 'a machine is told by the pod that runs it',
+    known: { name: 'virt-launcher-vm-x' },
+    podName: 'virt-launcher-vm-x',
+  },
+  { name: 'a pod that is not known is told by the name of the holder', known: null, podName: 'vm' },
+])('$name', ({ known, podName }) => {
+  const pods = { known: (uid: string) => (uid === 'u-1' ? known : null) };
+  const told = podBehind({ namespace: 'prod', name: 'vm', uid: 'u-1' }, pods);
+  expect(told).toEqual({ podNamespace: 'prod', podName, podUID: 'u-1' });
 });

@@ -1,4 +1,5 @@
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
+import type { Holder } from '#pkg/crd/ip-record.ts';
 import type { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Reason } from '#pkg/errors/reasons.ts';
 import type { Regarded, ToldEvent } from '#pkg/kube/events.ts';
@@ -9,6 +10,8 @@ export const FAILED_ADD_EVENTS = {
   'no-eligible-pool': 'NoEligibleIPPool',
   'unknown-pool': 'UnknownIPPool',
   'address-refused': 'IPAddressRefused',
+  'address-held': 'IPAddressHeld',
+  'sticky-address-conflict': 'StickyIPAddressConflict',
   'gateway-unreachable': 'GatewayUnreachable',
   'address-conflict': 'IPAddressConflict',
   'bad-annotation': 'InvalidIPAMAnnotation',
@@ -22,6 +25,14 @@ export function failedAddEvent(args: AddArgs, { reason, message, details }: Ipam
   if (args.podName === '' || args.podNamespace === '' || !isTold(reason)) return null;
   const note = details === '' ? message : `${message}\n${details}`;
   return { regarding: podOf(args), type: 'Warning', reason: FAILED_ADD_EVENTS[reason], note };
+}
+
+/** The holder of a virtual machine's address is the machine, and nobody looks at that for Events of its pod. */
+export function podBehind(
+  { namespace, name, uid = '' }: Pick<Holder, 'namespace' | 'name' | 'uid'>,
+  pods: { known(uid: string): { readonly name: string } | null },
+): Pick<AddArgs, 'podNamespace' | 'podName' | 'podUID'> {
+  return { podNamespace: namespace, podName: pods.known(uid)?.name ?? name, podUID: uid };
 }
 
 export function conflictEvents(

@@ -5,6 +5,7 @@ import { buildPool } from '#test/support/build-pool.ts';
 import { addArgs, delArgs, NO_PROBING, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
 import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { ScriptedProber } from '#test/support/scripted-prober.ts';
+import { NO_METRICS } from '../agent-metrics.ts';
 import type { ProbeVerdict } from '../probe/probe-target.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.29'], gateway: '10.0.0.1', isDefault: true });
@@ -178,4 +179,13 @@ test('a caller that goes away during the probe leaves no address behind', async 
   await using made = await startMemoryAgent([POOL], { prober, probeSettings: PROBING });
   await expect(made.agent.add(addArgs('c1'), newCall(30_000, gone.signal))).rejects.toThrow('the caller gave up');
   expect(await made.ledger.list({ limit: 9 })).toEqual([]);
+});
+
+test('a namespace that the agent does not see is no reason to fail: the address is given, and counted as not probed', async () => {
+  const verdicts: string[] = [];
+  const metrics = { ...NO_METRICS, probe: (verdict: string) => void verdicts.push(verdict) };
+  const prober = new ScriptedProber();
+  await using made = await startMemoryAgent([POOL], { prober, probeSettings: PROBING, metrics });
+  const { ips } = await made.agent.add(addArgs('c1', { netNamespace: '/proc/4000000000/ns/net' }), newCall());
+  expect([ips.length, prober.probed, verdicts]).toEqual([1, [], ['skipped']]);
 });

@@ -39,6 +39,8 @@ export interface AddressProbeDeps {
   readonly onConflict?: (record: IpRecord, mac: string) => void;
 }
 
+const NO_NAMESPACE = 'this agent does not see the network namespace of the call';
+
 /** Asks the network about an address whose record was just written, and draws the consequences. */
 export class AddressProbe {
   readonly #deps: AddressProbeDeps;
@@ -99,7 +101,8 @@ export class AddressProbe {
   announce(records: readonly IpRecord[], pools: ReadonlyMap<string, Pool>): void {
     for (const record of records) {
       const pool = pools.get(record.spec.pool.name);
-      const target = pool === undefined ? null : this.#targetOf(record.spec, pool);
+      const isSeen = record.spec.holder.netns !== undefined;
+      const target = pool !== undefined && isSeen ? this.#targetOf(record.spec, pool) : null;
       if (target !== null) this.#deps.prober?.announce(target);
     }
   }
@@ -115,11 +118,16 @@ export class AddressProbe {
   }
 
   #targetOf(spec: RecordSpec, pool: Pool): ProbeTarget | null {
-    const { settings } = this.#deps;
+    const { settings, onVerdict, log } = this.#deps;
     const detectConflict = pool.detectConflict ?? settings.detectConflict;
     const detectGateway = (pool.detectGateway ?? settings.detectGateway) && pool.gateway !== null;
     const { netns, interface: name } = spec.holder;
-    if (netns === undefined || !(detectConflict || detectGateway)) return null;
+    if (!(detectConflict || detectGateway)) return null;
+    if (netns === undefined) {
+      onVerdict?.('skipped');
+      log.info({ address: spec.address, why: NO_NAMESPACE }, 'address not probed');
+      return null;
+    }
     const address = parseAddress(spec.address);
     const { windowMs, count } = settings;
     return { netns, interface: name, address, gateway: pool.gateway, detectConflict, detectGateway, windowMs, count };

@@ -21,7 +21,7 @@ import { buildServer } from '../server.ts';
 import type { ReachStep } from '../steps.ts';
 import { stopServing } from '../stop-serving.ts';
 import { listenOn, takeHost } from '../take-host.ts';
-import { conflictEvents } from '../told-events.ts';
+import { conflictEvents, podBehind } from '../told-events.ts';
 import { startBackground } from './background.ts';
 import { ClusterEyes } from './cluster-eyes.ts';
 import { judgeSandbox } from './judge-sandbox.ts';
@@ -103,9 +103,8 @@ export async function startClusterAgent(
     metrics,
     events,
     onConflict: ({ spec }, mac) => {
-      const { namespace: podNamespace, name: podName, uid: podUID = '' } = spec.holder;
       const found = { address: spec.address, mac };
-      for (const event of conflictEvents({ podNamespace, podName, podUID }, spec.pool, found)) events.tell(event);
+      for (const event of conflictEvents(podBehind(spec.holder, eyes.pods), spec.pool, found)) events.tell(event);
     },
   });
   const { agent, releaser, waiters } = composed;

@@ -15,6 +15,9 @@ export interface ReleaserDeps {
   readonly queue: KeyedQueue;
   readonly judge: JudgeAfterlife;
   readonly reach: ReachStep;
+  readonly nowMs: () => number;
+  /** How long a DEL waited for those before it. */
+  readonly onTurn: (waitedMs: number) => void;
 }
 
 export interface Released {
@@ -44,8 +47,13 @@ export class Releaser {
   }
 
   async del(args: DelArgs): Promise<Released[]> {
-    this.#deps.reach('del-received');
-    return await this.#deps.queue.run([attachmentKey(args)], () => this.#releaseAll(args));
+    const { reach, queue, nowMs, onTurn } = this.#deps;
+    reach('del-received');
+    const receivedAtMs = nowMs();
+    return await queue.run([attachmentKey(args)], () => {
+      onTurn(nowMs() - receivedAtMs);
+      return this.#releaseAll(args);
+    });
   }
 
   /** Every interface of a container at once, as Spiderpool's plugins ask after a conflict: also while its pod lives. */
