@@ -161,53 +161,6 @@ describe('a node', () => {
   });
 });
 
-describe('a StatefulSet', () => {
-  const sets = '/apis/apps/v1/namespaces/prod/statefulsets';
-  const template = {
-    metadata: { labels: { app: 'web' } },
-    spec: { containers: [{ name: 'main', image: 'main' }] },
-  };
-  const makeSet = async (replicas: number) => {
-    const spec = { replicas, serviceName: 'web', selector: { matchLabels: { app: 'web' } }, template };
-    const { metadata } = await stage.admin<{ metadata: { uid: string } }>('POST', sets, {
-      metadata: { name: 'web' },
-      spec,
-    });
-    return { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: metadata.uid };
-  };
-  const stateOf = async (name: string) => (await stage.ledger.get(name))?.spec.state;
-
-  test('restarts a pod: its address is retained at once; scaled away: it comes back', async () => {
-    const { uid, ...owner } = await makeSet(2);
-    const pods = await Promise.all(
-      [0, 1].map((at) => stage.pod(`web-${at}`, { address: `10.0.1.${at}`, owner: { ...owner, uid } })),
-    );
-    for (const [at, pod] of pods.entries()) await stage.record(`10.0.1.${at}`, { ...held(pod), owner });
-    await using _running = runController(stage);
-    for (const pod of pods) await stage.forceDelete(pod);
-    await vi.waitUntil(async () => (await stateOf('10.0.1.1')) === 'Retained', PATIENCE);
-    await meanwhile();
-    expect([await stateOf('10.0.1.0'), await stateOf('10.0.1.1')]).toEqual(['Retained', 'Retained']);
-    await stage.admin('PATCH', `${sets}/web`, { spec: { replicas: 1 } });
-    await untilNames(stage, ['10.0.1.0']);
-    await stage.admin('DELETE', `${sets}/web`, { propagationPolicy: 'Background' });
-    await untilNames(stage, []);
-  });
-
-  test('whose pod runs again with another address: the one it left comes back', async () => {
-    const { uid, ...owner } = await makeSet(1);
-    const first = await stage.pod('web-0', { address: '10.0.1.5', owner: { ...owner, uid } });
-    await stage.record('10.0.1.5', { ...held(first), owner });
-    await using _running = runController(stage);
-    await stage.forceDelete(first);
-    await vi.waitUntil(async () => (await stateOf('10.0.1.5')) === 'Retained', PATIENCE);
-    const second = await stage.pod('web-0', { address: '10.0.1.6', owner: { ...owner, uid } });
-    await stage.record('10.0.1.6', { ...held(second), owner });
-    await untilNames(stage, ['10.0.1.6']);
-    await stage.admin('DELETE', `${sets}/web`, { propagationPolicy: 'Background' });
-  });
-});
-
 describe('records in the hands of an operator', () => {
   test('edited while the pod lives: put right, and told', async () => {
     const pod = await stage.pod('edited', { address: '10.0.2.1' });

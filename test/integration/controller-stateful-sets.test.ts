@@ -1,0 +1,96 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  type ControllerStage,
+  held,
+  PATIENCE,
+  QUICK,
+  runController,
+  startControllerStage,
+  untilNames,
+} from './controller-stage.ts';
+
+const SETS = '/apis/apps/v1/namespaces/prod/statefulsets';
+
+let stage: ControllerStage;
+
+beforeAll(async () => {
+  stage = await startControllerStage();
+  return () => stage[Symbol.asyncDispose]();
+});
+
+beforeEach(async () => {
+  await stage.cluster.clear();
+  for (const path of [SETS, '/api/v1/namespaces/prod/pods'])
+    await stage.admin('DELETE', path, { gracePeriodSeconds: 0 });
+  await stage.setNode('worker-1', true);
+});
+
+/** Long enough for everything that would be done wrongly to be done. */
+const meanwhile = () => wait(QUICK.settleMs + 2 * QUICK.sweepEveryMs + 1_000);
+
+async function makeSet(range: { readonly replicas: number; readonly ordinals?: { readonly start: number } }) {
+  const template = {
+    metadata: { labels: { app: 'web' } },
+    spec: { containers: [{ name: 'main', image: 'main' }] },
+  };
+  const { metadata } = await stage.admin<{ metadata: { uid: string } }>('POST', SETS, {
+    metadata: { name: 'web' },
+    spec: { ...range, serviceName: 'web', selector: { matchLabels: { app: 'web' } }, template },
+  });
+  return { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: metadata.uid };
+}
+
+const stateOf = async (name: string) => (await stage.ledger.get(name))?.spec.state;
+const statesOf = (names: readonly string[]) => Promise.all(names.map(stateOf));
+
+/** Pods of these ordinals, each with the address that ends in its ordinal. */
+async function populate({ uid, ...owner }: Awaited<ReturnType<typeof makeSet>>, ordinals: readonly number[]) {
+  const making = ordinals.map((at) => stage.pod(`web-${at}`, { address: `10.0.1.${at}`, owner: { ...owner, uid } }));
+  const pods = await Promise.all(making);
+  for (const [at, pod] of pods.entries()) await stage.record(`10.0.1.${ordinals[at]}`, { ...held(pod), owner });
+  return pods;
+}
+
+describe('a StatefulSet', () => {
+  test('restarts a pod: its address is retained at once; scaled away: it comes back', async () => {
+    const pods = await populate(await makeSet({ replicas: 2 }), [0, 1]);
+    await using _running = runController(stage);
+    for (const pod of pods) await stage.forceDelete(pod);
+    await vi.waitUntil(async () => (await stateOf('10.0.1.1')) === 'Retained', PATIENCE);
+    await meanwhile();
+    expect(await statesOf(['10.0.1.0', '10.0.1.1'])).toEqual(['Retained', 'Retained']);
+    await stage.admin('PATCH', `${SETS}/web`, { spec: { replicas: 1 } });
+    await untilNames(stage, ['10.0.1.0']);
+    await stage.admin('DELETE', `${SETS}/web`, { propagationPolicy: 'Background' });
+    await untilNames(stage, []);
+  });
+
+  test('whose ordinals start at 5: the addresses of web-5 and web-6 are retained, that of web-4 comes back; scaled to one: that of web-6', async () => {
+    const pods = await populate(await makeSet({ replicas: 3, ordinals: { start: 4 } }), [4, 5, 6]);
+    await using _running = runController(stage);
+    for (const pod of pods) await stage.forceDelete(pod);
+    const names = ['10.0.1.4', '10.0.1.5', '10.0.1.6'];
+    await vi.waitUntil(async () => (await statesOf(names)).every((state) => state === 'Retained'), PATIENCE);
+    await stage.admin('PATCH', `${SETS}/web`, { spec: { replicas: 2, ordinals: { start: 5 } } });
+    await untilNames(stage, ['10.0.1.5', '10.0.1.6']);
+    await meanwhile();
+    expect(await statesOf(names)).toEqual([undefined, 'Retained', 'Retained']);
+    await stage.admin('PATCH', `${SETS}/web`, { spec: { replicas: 1 } });
+    await untilNames(stage, ['10.0.1.5']);
+    await meanwhile();
+    expect(await statesOf(names)).toEqual([undefined, 'Retained', undefined]);
+  });
+
+  test('whose pod runs again with another address: the one it left comes back', async () => {
+    const { uid, ...owner } = await makeSet({ replicas: 1 });
+    const first = await stage.pod('web-0', { address: '10.0.1.5', owner: { ...owner, uid } });
+    await stage.record('10.0.1.5', { ...held(first), owner });
+    await using _running = runController(stage);
+    await stage.forceDelete(first);
+    await vi.waitUntil(async () => (await stateOf('10.0.1.5')) === 'Retained', PATIENCE);
+    const second = await stage.pod('web-0', { address: '10.0.1.6', owner: { ...owner, uid } });
+    await stage.record('10.0.1.6', { ...held(second), owner });
+    await untilNames(stage, ['10.0.1.6']);
+  });
+});
