@@ -11,11 +11,13 @@ interface ProcessWish {
   readonly node?: string;
   /** Of another build than that in dist/. */
   readonly program?: string;
+  /** For its environment. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 export interface ClusterAgentProcess extends AsyncDisposable {
   /** What a runtime's environment must hold for the plugin to find this agent. */
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<'IPLEDGER_SOCKET' | 'IPLEDGER_SPOOL', string>>;
   readonly dataDirectory: string;
   readonly spoolDirectory: string;
   readonly pid: number;
@@ -31,7 +33,7 @@ export interface ClusterAgentProcess extends AsyncDisposable {
 export async function startClusterAgentProcess(
   cluster: PodCluster,
   port: number,
-  { node = 'worker-1', program }: ProcessWish = {},
+  { node = 'worker-1', program, variables = {} }: ProcessWish = {},
 ): Promise<ClusterAgentProcess> {
   const directory = await mkdtemp(join(tmpdir(), 'ipl-process-'));
   const at = (name: string) => join(directory, name);
@@ -43,6 +45,7 @@ export async function startClusterAgentProcess(
     IPLEDGER_NODE_NAME: node,
     IPLEDGER_HEALTH_PORT: String(await findFreePort()),
     IPLEDGER_ENABLED_METRIC: 'false',
+    ...variables,
   };
   const socket = at('agent.sock');
   const files = ['--config', at('conf.yml'), '--kubeconfig', at('kubeconfig'), '--data', at('data')];
