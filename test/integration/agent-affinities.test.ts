@@ -50,7 +50,7 @@ beforeAll(async () => {
   }
   const config = { enableIPv6: false };
   one = await startAgentOf(cluster, { config, variables: { MULTUS_CLUSTER_NETWORK: 'infra/blue' } });
-  two = await startAgentOf(cluster, { config, node: 'worker-2' });
+  two = await startAgentOf(cluster, { config, node: 'worker-2', variables: { IPLEDGER_MULTUS_NAMESPACE: 'spider' } });
   await Promise.all([one.untilReady(), two.untilReady()]);
 });
 afterAll(async () => {
@@ -129,7 +129,7 @@ describe('the Multus network of an interface', () => {
     ]);
   });
 
-  test.each<{ name: string; annotations: Record<string, string>; ifName: string; pool: string }>([
+  test.each<{ name: string; annotations: Record<string, string>; ifName: string; pool: string; side?: 'a' | 'b' }>([
     {
       name: 'the default network that a pod chooses, in the namespace of the agent',
       annotations: { [DEFAULT_NETWORK]: 'red' },
@@ -148,8 +148,16 @@ describe('the Multus network of an interface', () => {
       ifName: 'lan',
       pool: 'green',
     },
-  ])('$name', async ({ annotations, ifName, pool }) => {
-    expect(await poolServing(one, await podOf('a', annotations), ifName)).toEqual([pool]);
+    {
+      name: 'the namespace of a pool that names none, where MULTUS_NAMESPACE says',
+      annotations: { [NETWORKS]: 'spider/red' },
+      ifName: 'net1',
+      pool: 'red',
+      side: 'b',
+    },
+  ])('$name', async ({ annotations, ifName, pool, side = 'a' }) => {
+    const pod = await podOf(side, annotations);
+    expect(await poolServing(side === 'a' ? one : two, pod, ifName)).toEqual([pool]);
   });
 
   test('that nobody knows is said, and where it would come from', async () => {
