@@ -71,7 +71,7 @@ test('an upgrade replaces both, each in one step; who has the old one open reads
   const events = await watched.events();
   expect(Buffer.concat([half, await reader.readFile()]).equals(old)).toBe(true);
   for (const name of NAMES) expect((await readFile(join(bin, name))).equals(next)).toBe(true);
-  expect(events.filter((event) => !event.includes(' .'))).toEqual(['rename spiderpool', 'rename ipledger']);
+  expect(events.filter((event) => !event.includes(' .'))).toEqual(['rename ipledger', 'rename spiderpool']);
   expect((await readdir(bin)).sort()).toEqual(['end-mark', ...NAMES]);
   for (const { mode } of await statsOf()) expect(mode & 0o7777n).toBe(0o755n);
 });
