@@ -227,9 +227,9 @@ describe('what a run leaves behind', () => {
     const [line] = await once(owner.stdout, 'data');
     const { pid, dir } = JSON.parse(String(line)) as { pid: number; dir: string };
 
+    await access(dir); // once its owner is dead any run that starts may remove it
     owner.kill('SIGKILL');
     await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 5_000);
-    await access(dir);
     await removeLeftovers();
     await expect(access(dir)).rejects.toThrow('ENOENT');
   });
