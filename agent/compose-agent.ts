@@ -6,6 +6,7 @@ import { Agent } from './agent.ts';
 import { type AgentMetrics, NO_METRICS } from './agent-metrics.ts';
 import { AddressProbe, type ProbeSettings, type Probing } from './allocate/address-probe.ts';
 import { Allocator } from './allocate/allocator.ts';
+import { Announcer, type Announcing } from './allocate/announcer.ts';
 import { FamilyTaker } from './allocate/family-taker.ts';
 import { FreedWaiters } from './allocate/freed-waiters.ts';
 import type { PlanOptions } from './allocate/plan.ts';
@@ -53,7 +54,8 @@ export interface AgentPorts {
   readonly exhaustedWaitMs: number;
   readonly log: Logger;
   readonly reach: ReachStep;
-  readonly prober: Probing | null;
+  /** Null where this process may not probe. */
+  readonly prober: (Probing & Announcing) | null;
   readonly probeSettings: ProbeSettings;
   readonly metrics?: AgentMetrics;
   readonly events?: Events;
@@ -100,6 +102,7 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     reattachment,
     taker,
     probe,
+    announcer: new Announcer(prober, log),
     spool,
     journal,
     sticky,

@@ -6,13 +6,12 @@ import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { Call } from '../call.ts';
 import type { NodeIndex } from '../node-index.ts';
-import type { AnnounceTarget, ProbeTarget, ProbeVerdict } from '../probe/probe-target.ts';
+import type { ProbeTarget, ProbeVerdict } from '../probe/probe-target.ts';
 import type { GiveBack } from '../release/give-back.ts';
 
-/** What the allocator needs of the prober. */
+/** What is needed of the prober here. */
 export interface Probing {
   probe(target: ProbeTarget, signal?: AbortSignal): Promise<ProbeVerdict>;
-  announce(target: AnnounceTarget): void;
 }
 
 export interface ProbeSettings {
@@ -95,16 +94,6 @@ export class AddressProbe {
     const target = this.#targetOf(spec, { ...pool, detectConflict: true, detectGateway: false });
     const verdict = target === null ? null : await this.#probe(target, call);
     return verdict?.kind === 'conflict' ? verdict.mac : null;
-  }
-
-  /** Tells the neighbours who has the addresses now; nobody waits for it. */
-  announce(records: readonly IpRecord[], pools: ReadonlyMap<string, Pool>): void {
-    for (const record of records) {
-      const pool = pools.get(record.spec.pool.name);
-      const isSeen = record.spec.holder.netns !== undefined;
-      const target = pool !== undefined && isSeen ? this.#targetOf(record.spec, pool) : null;
-      if (target !== null) this.#deps.prober?.announce(target);
-    }
   }
 
   async #probe(target: ProbeTarget, call: Call): Promise<ProbeVerdict> {

@@ -20,6 +20,7 @@ import { attachmentKey } from '../release/attachment.ts';
 import type { Spool } from '../release/spool.ts';
 import type { ReachStep } from '../steps.ts';
 import type { AddressProbe } from './address-probe.ts';
+import type { Announcer } from './announcer.ts';
 import { toAddResponse } from './answer.ts';
 import type { FamilyTaker } from './family-taker.ts';
 import { type FamilyPlan, isCandidate, type PlanOptions, planAllocation, surveyPools } from './plan.ts';
@@ -33,6 +34,7 @@ export interface AllocatorDeps {
   readonly reattachment: Reattachment;
   readonly taker: FamilyTaker;
   readonly probe: AddressProbe;
+  readonly announcer: Announcer;
   readonly spool: Spool;
   /** Null where the ledger is in this process. */
   readonly journal: Journal | null;
@@ -87,7 +89,7 @@ export class Allocator {
     reach('answer-ready');
     for (const record of records) index.markAnswered(record);
     // A machine that moves is heard from where it runs.
-    if (!facts.isMigrationTarget) this.#deps.probe.announce(records, this.#deps.catalog.current().pools);
+    if (!facts.isMigrationTarget) this.#deps.announcer.announce(facts.holder, records);
     return toAddResponse([...records, ...others]);
   }
 

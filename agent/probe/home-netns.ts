@@ -12,16 +12,25 @@ export class HomeNetns implements Disposable {
 
   /** A packet socket stays in the namespace in which it was opened, whoever uses it from where. */
   openSocketIn(netns: number): number {
-    enterNetns(netns);
-    try {
-      return openPacketSocket();
-    } finally {
-      this.#return();
-    }
+    return this.#inside(netns, openPacketSocket);
+  }
+
+  /** So does a file of /proc/net. Null where the kernel has no IPv6. */
+  openAddressListIn(netns: number): number | null {
+    return this.#inside(netns, openAddressList);
   }
 
   [Symbol.dispose](): void {
     closeSync(this.#fd);
+  }
+
+  #inside<T>(netns: number, systemCall: () => T): T {
+    enterNetns(netns);
+    try {
+      return systemCall();
+    } finally {
+      this.#return();
+    }
   }
 
   /** An agent that stays in a pod's namespace would do all its further work there: better none at all. */
@@ -32,6 +41,15 @@ export class HomeNetns implements Disposable {
       writeSync(2, `cannot return from a foreign network namespace: ${thrown}\n`);
       process.abort();
     }
+  }
+}
+
+function openAddressList(): number | null {
+  try {
+    return openSync('/proc/thread-self/net/if_inet6', 'r');
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw thrown;
   }
 }
 

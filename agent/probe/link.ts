@@ -22,8 +22,6 @@ export interface Link {
   readonly mac: Buffer;
   /** Whether its hosts find each other by ARP or NDP at all. */
   readonly hasNeighbours: boolean;
-  /** As the kernel names it; empty where it does not. */
-  readonly driver: string;
 }
 
 /** By a socket of the link's namespace, from whichever namespace this thread is in. Null where there is no such link. */
@@ -36,7 +34,7 @@ export async function findLink(socket: number, name: string): Promise<Link | nul
   const isEthernet = hardware.readUInt16LE(VALUE_AT) === ETHERNET;
   const mac = Buffer.from(hardware.subarray(VALUE_AT + 2, VALUE_AT + 8));
   const hasNeighbours = isEthernet && (readFlags(socket, name) & NOARP) === 0;
-  return { index, mac, hasNeighbours, driver: await readDriver(socket, name) };
+  return { index, mac, hasNeighbours };
 }
 
 /** False if it was up before. */
@@ -57,7 +55,13 @@ export async function isLinkReady(socket: number, name: string): Promise<boolean
   return (flags & UP) !== 0 && (isTold ? carrier.readUInt32LE(4) !== 0 : (flags & RUNNING) !== 0);
 }
 
-async function readDriver(socket: number, name: string): Promise<string> {
+/** By the kernel's word, which is the last to come: before that it drops what is sent. */
+export function isLinkRunning(socket: number, name: string): boolean {
+  return (readFlags(socket, name) & (UP | RUNNING)) === (UP | RUNNING);
+}
+
+/** As the kernel names it; empty where it does not. */
+export async function readDriver(socket: number, name: string): Promise<string> {
   const info = Buffer.alloc(DRIVER_INFO_LENGTH);
   const isTold = await askDriver(socket, name, ETHTOOL_GDRVINFO, info);
   return isTold ? info.toString('latin1', 4, info.indexOf(0, 4)) : '';

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, statSync } from 'node:fs';
 import { isNetns } from './libc.ts';
 import { refuseNetnsPath } from './netns-path.ts';
-import { ProbeFailure } from './probe-failure.ts';
+import { NetnsFailure } from './probe-failure.ts';
 
 export interface NetnsFile extends Disposable {
   readonly fd: number;
@@ -11,13 +11,13 @@ export interface NetnsFile extends Disposable {
 
 export function openNetnsFile(path: string, directories: readonly string[]): NetnsFile {
   const refusal = refuseNetnsPath(path, directories);
-  if (refusal !== null) throw new ProbeFailure(`network namespace ${path} ${refusal}`);
+  if (refusal !== null) throw new NetnsFailure(`network namespace ${path} ${refusal}`);
   const fd = open(path);
   const { dev, ino } = fstatSync(fd);
   const close = () => closeSync(fd);
   if (!isNetns(fd)) {
     close();
-    throw new ProbeFailure(`${path} is not a network namespace`);
+    throw new NetnsFailure(`${path} is not a network namespace`);
   }
   const isInPlace = () => {
     const now = identityOf(path);
@@ -42,6 +42,6 @@ function open(path: string): number {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     const why = code === 'ENOENT' ? 'does not exist' : `cannot be opened (${code})`;
-    throw new ProbeFailure(`network namespace ${path} ${why}`, { cause });
+    throw new NetnsFailure(`network namespace ${path} ${why}`, { cause });
   }
 }

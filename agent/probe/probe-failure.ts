@@ -1,4 +1,18 @@
+import { SystemCallError } from './system-call-error.ts';
+
 /** The probe could not be carried out, so it says nothing about the address. */
 export class ProbeFailure extends Error {
-  override readonly name = 'ProbeFailure';
+  override readonly name: string = 'ProbeFailure';
+}
+
+/** Its network namespace is not there, or is none that is entered. */
+export class NetnsFailure extends ProbeFailure {
+  override readonly name = 'NetnsFailure';
+}
+
+/** Null for faults of this program. */
+export function whyFailed(thrown: unknown, link: string): string | null {
+  if (thrown instanceof ProbeFailure) return thrown.message;
+  if (thrown instanceof SystemCallError) return `${link}: ${thrown.message}`;
+  return null;
 }

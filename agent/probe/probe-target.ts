@@ -1,13 +1,18 @@
 import type { Address } from '#pkg/ip/address.ts';
 
-/** One address of one interface, as this node is about to hand it out. */
-export interface AnnounceTarget {
+interface LinkTarget {
   readonly netns: string;
   readonly interface: string;
-  readonly address: Address;
 }
 
-export interface ProbeTarget extends AnnounceTarget {
+/** The addresses of one interface, as this node has handed them out. */
+export interface AnnounceTarget extends LinkTarget {
+  readonly addresses: readonly Address[];
+}
+
+/** One address of one interface, as this node is about to hand it out. */
+export interface ProbeTarget extends LinkTarget {
+  readonly address: Address;
   readonly gateway: Address | null;
   readonly detectConflict: boolean;
   /** Without effect where there is no gateway. */
@@ -26,3 +31,9 @@ export type ProbeVerdict =
   | { readonly kind: 'skipped'; readonly why: string }
   /** The probe could not be carried out: nothing is known about the address. */
   | { readonly kind: 'failed'; readonly why: string };
+
+export type Announcement =
+  | { readonly kind: 'announced' }
+  /** A link without ARP and NDP: nobody there keeps what could be outdated. */
+  | { readonly kind: 'not-needed' }
+  | { readonly kind: 'no-namespace' | 'no-link' | 'link-down' | 'failed'; readonly why: string };

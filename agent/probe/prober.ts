@@ -1,44 +1,49 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '#pkg/ip/address.ts';
-import { arpDialect } from './arp-dialect.ts';
+import { chooseDialect } from './choose-dialect.ts';
 import { Conversation, type Wire } from './conversation.ts';
-import type { Dialect, Questions } from './dialect.ts';
 import { attachFilter, bindPacketSocket, joinGroup, receiveFrame, sendFrame } from './libc.ts';
-import { findLink, isLinkReady, setLinkUp } from './link.ts';
-import { ndpDialect } from './ndp-dialect.ts';
-import { isOfProcess, NETNS_DIRECTORIES } from './netns-path.ts';
-import { ProbeFailure } from './probe-failure.ts';
-import type { AnnounceTarget, ProbeTarget, ProbeVerdict } from './probe-target.ts';
+import { findLink, isLinkReady, readDriver, setLinkUp } from './link.ts';
+import { LinkAnnouncer } from './link-announcer.ts';
+import { isOfProcess, NETNS_DIRECTORIES, refuseNetnsPath } from './netns-path.ts';
+import { ProbeFailure, whyFailed } from './probe-failure.ts';
+import type { Announcement, AnnounceTarget, ProbeTarget, ProbeVerdict } from './probe-target.ts';
 import { SocketOpener } from './socket-opener.ts';
-import { SystemCallError } from './system-call-error.ts';
 import { Ticker } from './ticker.ts';
 
 const TICK_MS = 3;
 const CARRIER_WAIT_MS = 2_000;
 const CARRIER_LOOK_MS = 20;
-const NONCE_LENGTH = 6;
+const LINK_WAIT_MS = 5_000;
 
 export interface ProberOptions {
   /** Whose direct children may be namespaces, besides /proc/<pid>/ns/net. */
   readonly netnsDirectories?: readonly string[];
   /** Whether the number of a process means here what it means to the runtime. */
   readonly seesProcesses?: boolean;
-  readonly onAnnounceFailure?: (target: AnnounceTarget, why: string) => void;
+  /** How long an announcement waits for its link to be up, and again for its addresses to be settled. */
+  readonly linkWaitMs?: number;
 }
 
 /** Asks on a pod's own link who else uses an address. To be made at boot, before anything enters a namespace. */
 export class Prober implements Disposable {
   readonly #ticker = new Ticker(TICK_MS);
+  readonly #directories: readonly string[];
   readonly #sockets: SocketOpener;
   readonly #seesProcesses: boolean;
-  readonly #onAnnounceFailure: (target: AnnounceTarget, why: string) => void;
+  readonly #announcer: LinkAnnouncer;
   #isDisposed = false;
 
   constructor(options: ProberOptions = {}) {
-    this.#sockets = new SocketOpener(options.netnsDirectories ?? NETNS_DIRECTORIES, this.#ticker);
+    this.#directories = options.netnsDirectories ?? NETNS_DIRECTORIES;
+    this.#sockets = new SocketOpener(this.#directories, this.#ticker);
     this.#seesProcesses = options.seesProcesses ?? true;
-    this.#onAnnounceFailure = options.onAnnounceFailure ?? (() => {});
+    this.#announcer = new LinkAnnouncer({
+      sockets: this.#sockets,
+      waitMs: options.linkWaitMs ?? LINK_WAIT_MS,
+      whyUnseen: (netns) => this.#whyHidden(netns) ?? this.#whyRefused(netns),
+      throwIfStopped: () => this.#throwIfOver(undefined),
+    });
   }
 
   /** Never rejects for a reason that lies outside this process. An aborted probe has failed. */
@@ -46,17 +51,15 @@ export class Prober implements Disposable {
     try {
       return await this.#probe(target, () => this.#throwIfOver(signal));
     } catch (thrown) {
-      const why = whyOf(thrown, target);
+      const why = whyFailed(thrown, target.interface);
       if (why === null) throw thrown;
       return { kind: 'failed', why };
     }
   }
 
-  /** Tells the link who has the address now. Returns at once; the work is done in a later turn of the event loop. */
-  announce(target: AnnounceTarget): void {
-    this.#announce(target).catch((thrown: unknown) => {
-      this.#onAnnounceFailure(target, whyOf(thrown, target) ?? String(thrown));
-    });
+  /** Tells the link who has the addresses now, once it is up. Never rejects; nobody needs to wait for it. */
+  async announce(target: AnnounceTarget): Promise<Announcement> {
+    return await this.#announcer.announce(target);
   }
 
   /** Open probes fail at their next tick. */
@@ -78,10 +81,12 @@ export class Prober implements Disposable {
     if (link === null) return { kind: 'skipped', why: `${netns} has no interface ${name} yet` };
     if (!link.hasNeighbours) return { kind: 'skipped', why: `${name} is a link without ARP and NDP` };
     // Its parent keeps every answer that is not for an address the interface has already.
-    if (link.driver === 'ipvlan') return { kind: 'skipped', why: `${name} is an ipvlan: it would not hear answers` };
+    if ((await readDriver(socket.fd, name)) === 'ipvlan') {
+      return { kind: 'skipped', why: `${name} is an ipvlan: it would not hear answers` };
+    }
     const wasDown = await this.#makeReady(socket.fd, name, throwIfOver);
 
-    const dialect = dialectOf({ mac: link.mac, address: target.address, gateway });
+    const dialect = chooseDialect({ mac: link.mac, address: target.address, gateway });
     attachFilter(socket.fd, dialect.filter);
     for (const group of dialect.groups) await joinGroup(socket.fd, link.index, group);
     bindPacketSocket(socket.fd, dialect.etherType, link.index);
@@ -112,21 +117,15 @@ export class Prober implements Disposable {
     return wasDown;
   }
 
-  async #announce({ netns, interface: name, address }: AnnounceTarget): Promise<void> {
-    const hidden = this.#whyHidden(netns);
-    if (hidden !== null) throw new ProbeFailure(hidden);
-    using socket = await this.#sockets.open(netns);
-    const link = await findLink(socket.fd, name);
-    if (link === null) throw new ProbeFailure(`${netns} has no interface ${name}`);
-    if (!link.hasNeighbours) return;
-    if (!(await isLinkReady(socket.fd, name))) throw new ProbeFailure(`${name} is down`);
-    bindPacketSocket(socket.fd, 0, link.index);
-    sendFrame(socket.fd, dialectOf({ mac: link.mac, address, gateway: null }).announcement);
-  }
-
   #whyHidden(netns: string): string | null {
     if (this.#seesProcesses || !isOfProcess(netns)) return null;
     return `${netns} names a process of the host, which this agent does not see`;
+  }
+
+  /** Asked before a turn is waited for. */
+  #whyRefused(netns: string): string | null {
+    const refusal = refuseNetnsPath(netns, this.#directories);
+    return refusal === null ? null : `network namespace ${netns} ${refusal}`;
   }
 
   #throwIfOver(signal: AbortSignal | undefined): void {
@@ -142,17 +141,6 @@ function gatewayOf({ address, gateway, detectGateway }: ProbeTarget): Address | 
   return gateway;
 }
 
-function dialectOf(questions: Questions): Dialect {
-  return questions.address.family === 4 ? arpDialect(questions) : ndpDialect(questions, randomBytes(NONCE_LENGTH));
-}
-
 function wireOf(socket: number): Wire {
   return { send: (frame) => sendFrame(socket, frame), receive: (into) => receiveFrame(socket, into) };
-}
-
-/** Null for faults of this program. */
-function whyOf(thrown: unknown, target: AnnounceTarget): string | null {
-  if (thrown instanceof ProbeFailure) return thrown.message;
-  if (thrown instanceof SystemCallError) return `${target.interface}: ${thrown.message}`;
-  return null;
 }

@@ -1,6 +1,7 @@
+import { AddressList } from './address-list.ts';
 import { DescriptorCloser } from './descriptor-closer.ts';
 import { HomeNetns } from './home-netns.ts';
-import { openNetnsFile } from './netns-file.ts';
+import { type NetnsFile, openNetnsFile } from './netns-file.ts';
 import { OpeningLane } from './opening-lane.ts';
 import { ProbeFailure } from './probe-failure.ts';
 import type { Ticker } from './ticker.ts';
@@ -32,17 +33,26 @@ export class SocketOpener implements Disposable {
   }
 
   async open(path: string): Promise<NetnsSocket> {
-    await this.#lane.turn();
-    if (this.#isDisposed) throw new ProbeFailure('the agent stops');
-    using netns = openNetnsFile(path, this.#directories);
+    using netns = await this.#openNetns(path);
     const fd = this.#home.openSocketIn(netns.fd);
     this.#openCount += 1;
     return { fd, isNetnsInPlace: netns.isInPlace, [Symbol.dispose]: () => this.#close(fd) };
   }
 
+  async openAddressList(path: string): Promise<AddressList> {
+    using netns = await this.#openNetns(path);
+    return new AddressList(this.#home.openAddressListIn(netns.fd));
+  }
+
   [Symbol.dispose](): void {
     this.#isDisposed = true;
     this.#home[Symbol.dispose]();
+  }
+
+  async #openNetns(path: string): Promise<NetnsFile> {
+    await this.#lane.turn();
+    if (this.#isDisposed) throw new ProbeFailure('the agent stops');
+    return openNetnsFile(path, this.#directories);
   }
 
   #close(fd: number): void {

@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync } from 'node:fs';
-import type { ProbeTarget } from '#agent/probe/probe-target.ts';
+import type { AnnounceTarget, ProbeTarget } from '#agent/probe/probe-target.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import { makeNetns, type Netns } from '#test/support/netns.ts';
 
@@ -10,6 +10,8 @@ export type Wiring = (typeof WIRINGS)[number];
 export interface Lan extends AsyncDisposable {
   readonly pod: Netns;
   readonly host: Netns;
+  /** Where the bridge is, or the pod's network card. */
+  readonly middle: Netns;
   readonly podMac: string;
   readonly hostMac: string;
 }
@@ -43,7 +45,7 @@ export async function makeLan(wiring: Wiring): Promise<Lan> {
   await ip(host, 'link set eth0 up');
   const [podMac, hostMac] = await Promise.all([macOf(pod), macOf(host)]);
   const made = making.move();
-  return { pod, host, podMac, hostMac, [Symbol.asyncDispose]: () => made.disposeAsync() };
+  return { pod, host, middle, podMac, hostMac, [Symbol.asyncDispose]: () => made.disposeAsync() };
 }
 
 async function macOf(netns: Netns): Promise<string> {
@@ -67,6 +69,10 @@ export function targetOn(
     count: 3,
     ...more,
   };
+}
+
+export function announcementOn({ pod }: { pod: Pick<Netns, 'path'> }, ...addresses: readonly string[]): AnnounceTarget {
+  return { netns: pod.path, interface: 'eth0', addresses: addresses.map(parseAddress) };
 }
 
 export async function giveAddress(netns: Netns, address: string): Promise<void> {

@@ -4,7 +4,7 @@ import { buildNdpAnnouncement, buildNdpProbe, buildNdpSolicitation } from '#agen
 import { Prober } from '#agent/probe/prober.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import { startCapture } from './probe-capture.ts';
-import { type Lan, makeLan, setSysctl, strayThreads, targetOn } from './probe-lan.ts';
+import { announcementOn, type Lan, makeLan, setSysctl, strayThreads, targetOn } from './probe-lan.ts';
 
 const V4 = '10.9.0.50';
 const V6 = 'fd09::a:1:2345';
@@ -99,14 +99,13 @@ test('tshark sees on the wire, byte for byte, the frames that RFC 5227, 4861, 48
   await setSysctl(lan.pod, 'ipv6/conf/eth0/disable_ipv6', '1');
   await lan.pod.must('ip', 'link', 'set', 'eth0', 'up');
   using prober = new Prober();
-  await using capture = await startCapture(lan.host, 'eth0', () => prober.announce(targetOn(lan, BEACON)));
+  await using capture = await startCapture(lan.host, 'eth0', () => void prober.announce(announcementOn(lan, BEACON)));
   const verdicts = await Promise.all([
     prober.probe(targetOn(lan, V4, { gateway: gateway4, detectGateway: true })),
     prober.probe(targetOn(lan, V6, { gateway: gateway6, detectGateway: true })),
   ]);
   expect(verdicts).toEqual([{ kind: 'gateway-unreachable' }, { kind: 'gateway-unreachable' }]);
-  prober.announce(targetOn(lan, V4));
-  prober.announce(targetOn(lan, V6));
+  expect(await prober.announce(announcementOn(lan, V4, V6))).toEqual({ kind: 'announced' });
 
   const seen = (await capture.frames()).filter(
     ({ fields }) => fields.get('eth.src') === lan.podMac && fields.get('arp.src.proto_ipv4') !== BEACON,

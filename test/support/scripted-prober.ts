@@ -1,9 +1,10 @@
 import type { Probing } from '#agent/allocate/address-probe.ts';
-import type { AnnounceTarget, ProbeTarget, ProbeVerdict } from '#agent/probe/probe-target.ts';
+import type { Announcing } from '#agent/allocate/announcer.ts';
+import type { Announcement, AnnounceTarget, ProbeTarget, ProbeVerdict } from '#agent/probe/probe-target.ts';
 import { formatAddress } from '#pkg/ip/address.ts';
 
 /** Answers by a table of addresses; what is not in it is free. */
-export class ScriptedProber implements Probing {
+export class ScriptedProber implements Probing, Announcing {
   readonly probed: string[] = [];
   readonly announced: string[] = [];
   readonly verdicts: Record<string, ProbeVerdict>;
@@ -17,7 +18,8 @@ export class ScriptedProber implements Probing {
     return this.verdicts[formatAddress(address)] ?? { kind: 'free' };
   }
 
-  announce({ address }: AnnounceTarget): void {
-    this.announced.push(formatAddress(address));
+  async announce({ addresses }: AnnounceTarget): Promise<Announcement> {
+    this.announced.push(...addresses.map(formatAddress));
+    return { kind: 'announced' };
   }
 }

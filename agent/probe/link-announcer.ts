@@ -1,0 +1,92 @@
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { type Address, formatAddress } from '#pkg/ip/address.ts';
+import { Gate } from '../gate.ts';
+import { chooseDialect } from './choose-dialect.ts';
+import { bindPacketSocket, sendFrame } from './libc.ts';
+import { findLink, isLinkRunning, type Link } from './link.ts';
+import { lookAgain, type Patience } from './look-again.ts';
+import { NetnsFailure, whyFailed } from './probe-failure.ts';
+import type { Announcement, AnnounceTarget } from './probe-target.ts';
+import type { NetnsSocket, SocketOpener } from './socket-opener.ts';
+
+/** Each holds a socket while it waits: most of those are for probes, which somebody waits for. */
+const AT_ONCE = { working: 64, queued: 512 };
+
+export interface LinkAnnouncerOptions {
+  readonly sockets: SocketOpener;
+  /** For the link to be up, and again for its addresses to be settled. */
+  readonly waitMs: number;
+  /** Why nobody looks at this path; null if somebody may. */
+  readonly whyUnseen: (netns: string) => string | null;
+  readonly throwIfStopped: () => void;
+}
+
+/** Tells a link who has its addresses now. Main plugins set it up, and some make it, after IPAM has answered: it is waited for. */
+export class LinkAnnouncer {
+  readonly #options: LinkAnnouncerOptions;
+  readonly #gate = new Gate(AT_ONCE);
+
+  constructor(options: LinkAnnouncerOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects. No system call is made in this turn of the event loop. */
+  async announce(target: AnnounceTarget): Promise<Announcement> {
+    const unseen = this.#options.whyUnseen(target.netns);
+    if (unseen !== null) return { kind: 'no-namespace', why: unseen };
+    try {
+      return await this.#gate.admit(() => this.#gate.work(() => this.#announce(target)));
+    } catch (thrown) {
+      if (thrown instanceof IpamError) return { kind: 'failed', why: 'too many are to be announced before it' };
+      const kind = thrown instanceof NetnsFailure ? 'no-namespace' : 'failed';
+      return { kind, why: whyFailed(thrown, target.interface) ?? String(thrown) };
+    }
+  }
+
+  async #announce({ netns, interface: name, addresses }: AnnounceTarget): Promise<Announcement> {
+    const { sockets } = this.#options;
+    using socket = await sockets.open(netns);
+    const patience = this.#patienceWith(socket);
+    const link = await lookAgain(() => findRunningLink(socket.fd, name), patience);
+    if (link === null) return await whyNotRunning(socket.fd, { netns, interface: name });
+    if (!link.hasNeighbours) return { kind: 'not-needed' };
+    bindPacketSocket(socket.fd, 0, link.index);
+    const send = (address: Address) =>
+      sendFrame(socket.fd, chooseDialect({ mac: link.mac, address, gateway: null }).announcement);
+    for (const address of addresses.filter(({ family }) => family === 4)) send(address);
+    const rest = addresses.filter(({ family }) => family === 6);
+    if (rest.length === 0) return { kind: 'announced' };
+    using list = await sockets.openAddressList(netns);
+    for (const address of rest) {
+      // Where a switch sends it back, the pod's own kernel would take it for the word of another owner.
+      const isSettled = await lookAgain(async () => (list.isTentative(address) ? null : true), patience);
+      if (isSettled === null) return { kind: 'failed', why: `${formatAddress(address)} stays tentative on ${name}` };
+      send(address);
+    }
+    return { kind: 'announced' };
+  }
+
+  #patienceWith(socket: NetnsSocket): Patience {
+    const { waitMs, throwIfStopped } = this.#options;
+    const throwIfOver = () => {
+      throwIfStopped();
+      // The socket keeps a namespace alive that its owner has deleted, and the links in it.
+      if (!socket.isNetnsInPlace()) throw new NetnsFailure('the network namespace went away before its link was up');
+    };
+    return { waitMs, throwIfOver };
+  }
+}
+
+async function findRunningLink(socket: number, name: string): Promise<Link | null> {
+  const link = await findLink(socket, name);
+  return link !== null && (!link.hasNeighbours || isLinkRunning(socket, name)) ? link : null;
+}
+
+async function whyNotRunning(
+  socket: number,
+  { netns, interface: name }: Pick<AnnounceTarget, 'netns' | 'interface'>,
+): Promise<Announcement> {
+  const isThere = (await findLink(socket, name)) !== null;
+  if (isThere) return { kind: 'link-down', why: `${name} is down` };
+  return { kind: 'no-link', why: `${netns} has no interface ${name}` };
+}
