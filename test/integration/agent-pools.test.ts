@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type AgentMetrics, NO_METRICS } from '#agent/agent-metrics.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
 import { type PodCluster, startAgentOf, startPodCluster } from './pod-cluster.ts';
 import { poolMaker } from './pool-with-pods.ts';
@@ -58,14 +57,7 @@ describe('two agents', () => {
 
 test('while a hundred pods wait for a full pool, more than there are working slots, one of another pool is answered', async () => {
   const [full, open] = [await poolOf(['10']), await poolOf(['10', '11', '12'])];
-  let countWaiting = () => 0;
-  const metrics: AgentMetrics = {
-    ...NO_METRICS,
-    watch: (gauge, read) => {
-      if (gauge === 'waiting-adds') countWaiting = read;
-    },
-  };
-  await using agent = await startAgentOf(cluster, { config: { exhaustedWaitSeconds: 200 }, metrics });
+  await using agent = await startAgentOf(cluster, { config: { exhaustedWaitSeconds: 200 } });
   await agent.untilReady();
   await agent.add(await full.pod('holder'));
   const pods = await Promise.all(Array.from({ length: 100 }, (_, at) => full.pod(`waiter-${at}`)));
@@ -74,7 +66,7 @@ test('while a hundred pods wait for a full pool, more than there are working slo
     const { status } = await agent.tryAdd(pod, { timeoutMs: 210_000 });
     ended.push(status);
   });
-  await vi.waitUntil(() => countWaiting() === 100, 60_000);
+  await vi.waitUntil(() => agent.gauge('waiting-adds') === 100, 60_000);
   await agent.add(await open.pod('other'), { timeoutMs: 210_000 });
   expect(ended).toEqual([]);
   await agent.stop();

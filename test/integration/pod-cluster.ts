@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFailed, vi } from 'vitest';
 import { type AgentEnv, readAgentEnv } from '#agent/agent-env.ts';
-import { type AgentMetrics, NO_METRICS } from '#agent/agent-metrics.ts';
+import { NO_METRICS, type WatchedGauge } from '#agent/agent-metrics.ts';
 import { startClusterAgent } from '#agent/cluster/cluster-agent.ts';
 import type { ReachStep } from '#agent/steps.ts';
 import {
@@ -133,7 +133,6 @@ export interface AgentWish {
   /** Of the agent's environment. */
   readonly variables?: Readonly<Record<string, string>>;
   readonly reach?: ReachStep;
-  readonly metrics?: AgentMetrics;
   /** Of an agent before this one: its journal and spool. */
   readonly directory?: string;
 }
@@ -147,6 +146,8 @@ export interface AgentAtWork extends AsyncDisposable {
   readonly socket: string;
   readonly directory: string;
   readonly log: readonly string[];
+  /** What it would say of itself if its metrics were scraped now. */
+  gauge(name: WatchedGauge): number;
   add(pod: Pod, more?: Partial<AddArgs>): Promise<AddResponse>;
   /** Whatever comes back. */
   tryAdd(pod: Pod, more?: Partial<AddArgs>): Promise<Answer<unknown>>;
@@ -162,7 +163,7 @@ export interface AgentAtWork extends AsyncDisposable {
 
 /** The agent of one node in this process, with the token of that node. */
 export async function startAgentOf(cluster: PodCluster, wish: AgentWish = {}): Promise<AgentAtWork> {
-  const { node = 'worker-1', reach = () => {}, metrics = NO_METRICS, port } = wish;
+  const { node = 'worker-1', reach = () => {}, port } = wish;
   const directory = wish.directory ?? (await mkdtemp(join(tmpdir(), 'ipl-cluster-')));
   const log: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line) => void log.push(line) });
@@ -175,6 +176,8 @@ export async function startAgentOf(cluster: PodCluster, wish: AgentWish = {}): P
   };
   const places = { dataDirectory: join(directory, 'data'), spoolDirectory: join(directory, 'spool') };
   const loadAccess = cluster.ledger.agentAccess(node, port);
+  const gauges = new Map<WatchedGauge, () => number>();
+  const metrics = { ...NO_METRICS, watch: (name: WatchedGauge, read: () => number) => void gauges.set(name, read) };
   const agent = await startClusterAgent(
     { config, env: envOf(node, wish.variables), ...places, loadAccess, metrics },
     logger,
@@ -195,6 +198,7 @@ export async function startAgentOf(cluster: PodCluster, wish: AgentWish = {}): P
     socket,
     directory,
     log,
+    gauge: (name) => gauges.get(name)?.() ?? Number.NaN,
     call,
     tryAdd,
     add: async (pod, more) => expectOk(await tryAdd(pod, more)) as AddResponse,
