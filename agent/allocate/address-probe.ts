@@ -6,7 +6,7 @@ import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { Call } from '../call.ts';
 import type { NodeIndex } from '../node-index.ts';
-import type { ProbeTarget, ProbeVerdict } from '../probe/probe-target.ts';
+import { type ProbeTarget, type ProbeVerdict, UNSEEN_NAMESPACE } from '../probe/probe-target.ts';
 import type { GiveBack } from '../release/give-back.ts';
 
 /** What is needed of the prober here. */
@@ -37,8 +37,6 @@ export interface AddressProbeDeps {
   readonly onVerdict?: (verdict: ProbeVerdict['kind']) => void;
   readonly onConflict?: (record: IpRecord, mac: string) => void;
 }
-
-const NO_NAMESPACE = 'this agent does not see the network namespace of the call';
 
 /** Asks the network about an address whose record was just written, and draws the consequences. */
 export class AddressProbe {
@@ -114,7 +112,7 @@ export class AddressProbe {
     if (!(detectConflict || detectGateway)) return null;
     if (netns === undefined) {
       onVerdict?.('skipped');
-      log.info({ address: spec.address, why: NO_NAMESPACE }, 'address not probed');
+      log.info({ address: spec.address, why: UNSEEN_NAMESPACE }, 'address not probed');
       return null;
     }
     const address = parseAddress(spec.address);

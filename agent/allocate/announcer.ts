@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Holder, IpRecord } from '#pkg/crd/ip-record.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
-import type { Announcement, AnnounceTarget } from '../probe/probe-target.ts';
+import { type Announcement, type AnnounceTarget, UNSEEN_NAMESPACE } from '../probe/probe-target.ts';
 
 /** What is needed of the prober here. Never rejects. */
 export interface Announcing {
@@ -25,7 +25,7 @@ export class Announcer {
     const texts = records.map(({ spec }) => spec.address);
     const log = (outcome: Announcement) => this.#report(outcome, { addresses: texts, interface: name });
     if (netns === undefined) {
-      log({ kind: 'no-namespace', why: 'this agent does not see the network namespace of the call' });
+      log({ kind: 'no-namespace', why: UNSEEN_NAMESPACE });
     } else {
       void this.#prober.announce({ netns, interface: name, addresses: texts.map(parseAddress) }).then(log);
     }

@@ -1,5 +1,6 @@
 import { FreeSpace } from '#pkg/ip/free-space.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import { within } from '#pkg/kube/within.ts';
 import type { TakenAddress } from '#pkg/ledger/ledger.ts';
 import {
   type Choice,
@@ -122,10 +123,8 @@ export class PoolView {
 
   /** Worth a short wait and no more: who does not learn of the others this way learns of them by a lost create. */
   #lookAgain(): void {
-    const { promise: patience, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, SECOND_LOOK_PATIENCE_MS);
-    const look = Promise.race([this.#read().catch(() => {}), patience]).finally(() => {
-      clearTimeout(timer);
+    const read = this.#read().catch(() => {});
+    const look = within(read, SECOND_LOOK_PATIENCE_MS, undefined).then(() => {
       if (this.#awaited === look) this.#awaited = null;
     });
     this.#awaited ??= look;

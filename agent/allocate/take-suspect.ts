@@ -40,16 +40,17 @@ export async function takeSuspect(view: PoolView, taking: TakingSuspect): Promis
   }
 }
 
+/** Or who has it. */
 async function takeOver(
   value: bigint,
   pool: Pool,
   { ledger, probe, want }: TakingSuspect,
-): Promise<IpRecord | 'in-use' | 'unknown'> {
+): Promise<IpRecord | 'somebody' | 'unknown'> {
   const seen = await ledger.get(recordName({ family: pool.family, value }, pool.domain));
-  if (seen?.spec.state !== 'Suspect') return 'in-use';
+  if (seen?.spec.state !== 'Suspect') return 'somebody';
   const next = draftRecord(pool, value, want);
   const answering = await probe.whoAnswers(next, pool, want.call);
-  if (answering !== 'nobody') return answering === 'unknown' ? 'unknown' : 'in-use';
+  if (answering !== 'nobody') return answering;
   const outcome = await ledger.takeOver(seen, next, writeLimits(want.call));
-  return outcome.done ? outcome.record : 'in-use';
+  return outcome.done ? outcome.record : 'somebody';
 }

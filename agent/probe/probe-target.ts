@@ -1,5 +1,8 @@
 import type { Address } from '#pkg/ip/address.ts';
 
+/** Why nothing is asked and nothing said, where a call's namespace is not in this agent's sight. */
+export const UNSEEN_NAMESPACE = 'this agent does not see the network namespace of the call';
+
 interface LinkTarget {
   readonly netns: string;
   readonly interface: string;
