@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Term } from '#controller/reconcile/duty.ts';
 import { LegacyApi } from '#test/support/legacy-api.ts';
 import { AdoptionGate } from './adoption.ts';
-import type { Term } from './duty.ts';
 
 let api: LegacyApi;
 let term: AbortController;

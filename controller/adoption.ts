@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
+import type { Duty, Term } from '#controller/reconcile/duty.ts';
 import { adopt, lookForLegacy } from '#pkg/adopt/adopt.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import { sleep } from '#pkg/kube/timing.ts';
-import type { Duty, Term } from './duty.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { sleep } from '#pkg/kube/transport/timing.ts';
 
 const LOOK_EVERY_MS = 15_000;
 

@@ -1,8 +1,8 @@
+import { COLLECT_DEFAULTS, type CollectSettings } from '#controller/judge/collect-settings.ts';
 import { type Env, EnvReader } from '#pkg/config/env-reader.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import type { ElectionPace } from '#pkg/kube/election.ts';
+import type { ElectionPace } from '#pkg/kube/leader/election.ts';
 import { LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
-import { COLLECT_DEFAULTS, type CollectSettings } from './collect/collect-settings.ts';
 
 export interface ControllerEnv {
   readonly logLevel: LogLevel;

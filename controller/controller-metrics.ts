@@ -1,7 +1,7 @@
+import type { CollectMetrics } from '#controller/collect/collect-metrics.ts';
+import { CONTROLLER_METRICS } from '#controller/project/metric-names.ts';
+import type { Sample } from '#controller/project/pool-gauges.ts';
 import type { MetricSet } from '#pkg/metrics/metric-set.ts';
-import type { CollectMetrics } from './collect/collect-metrics.ts';
-import { CONTROLLER_METRICS } from './project/metric-names.ts';
-import type { Sample } from './project/pool-gauges.ts';
 
 type SampleNow = () => readonly Sample[];
 

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
+import { ClusterView } from '#controller/cluster-view/cluster-view.ts';
+import type { Duty, Term } from '#controller/reconcile/duty.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
-import { Backoff } from '#pkg/kube/backoff.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import { Election, type ElectionPace, type ElectionTrouble } from '#pkg/kube/election.ts';
-import { sleep, type Timing } from '#pkg/kube/timing.ts';
-import { ClusterView } from './cluster-view/cluster-view.ts';
-import type { Duty, Term } from './duty.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { Election, type ElectionPace, type ElectionTrouble } from '#pkg/kube/leader/election.ts';
+import { Backoff } from '#pkg/kube/transport/backoff.ts';
+import { sleep, type Timing } from '#pkg/kube/transport/timing.ts';
 
 export interface ControllerDeps {
   readonly client: KubeClient;

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
+import { startNetworkDuties } from '#controller/lifecycle/network-duties.ts';
+import { podsOf } from '#controller/project/pods-view.ts';
+import type { Sample } from '#controller/project/pool-gauges.ts';
+import { recordsOf } from '#controller/project/records-view.ts';
+import type { Duty, Term } from '#controller/reconcile/duty.ts';
 import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import type { Events } from '#pkg/kube/events.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { Events } from '#pkg/kube/events/events.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import type { Duty, Term } from './duty.ts';
-import { startNetworkDuties } from './lifecycle/network-duties.ts';
-import { podsOf } from './project/pods-view.ts';
-import type { Sample } from './project/pool-gauges.ts';
-import { recordsOf } from './project/records-view.ts';
 
 export interface UpkeepDeps {
   readonly client: KubeClient;

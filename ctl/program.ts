@@ -1,16 +1,16 @@
 import { Command, Option } from 'commander';
-import { check } from './check.ts';
-import { conflicts } from './conflicts.ts';
-import { type ExplainOptions, explain, withPodArgument } from './explain.ts';
-import { gc } from './gc.ts';
-import { importState } from './import.ts';
-import { list } from './list.ts';
-import { pools } from './pools.ts';
-import { type ReleaseOptions, release } from './release.ts';
-import type { ExitCode, Session } from './session.ts';
-import { DEFAULT_SOCKET, type Need, type SourceFlags } from './source.ts';
-import type { Terminal } from './terminal.ts';
-import { who } from './who.ts';
+import type { ExitCode, Session } from '#ctl/client/session.ts';
+import { DEFAULT_SOCKET, type Need, type SourceFlags } from '#ctl/client/source.ts';
+import type { Terminal } from '#ctl/client/terminal.ts';
+import { check } from '#ctl/commands/check.ts';
+import { conflicts } from '#ctl/commands/conflicts.ts';
+import { type ExplainOptions, explain, withPodArgument } from '#ctl/commands/explain.ts';
+import { gc } from '#ctl/commands/gc.ts';
+import { importState } from '#ctl/commands/import.ts';
+import { list } from '#ctl/commands/list.ts';
+import { pools } from '#ctl/commands/pools.ts';
+import { type ReleaseOptions, release } from '#ctl/commands/release.ts';
+import { who } from '#ctl/commands/who.ts';
 
 export interface GlobalOptions extends SourceFlags {
   readonly output: Session['output'];

@@ -1,11 +1,11 @@
 import { CommanderError } from 'commander';
+import { openAdminClient } from '#ctl/client/admin-client.ts';
+import type { ExitCode, Session } from '#ctl/client/session.ts';
+import { chooseSource, type Source, type Surroundings } from '#ctl/client/source.ts';
+import type { Terminal } from '#ctl/client/terminal.ts';
+import { toPrintable, toPrintableLines } from '#ctl/render/printable.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
-import { openAdminClient } from './admin-client.ts';
-import { toPrintable, toPrintableLines } from './printable.ts';
 import { buildProgram, type GlobalOptions } from './program.ts';
-import type { ExitCode, Session } from './session.ts';
-import { chooseSource, type Source, type Surroundings } from './source.ts';
-import type { Terminal } from './terminal.ts';
 
 /** One call of `ipledgerctl`; `args` without node and script. Never throws. */
 export async function runCtl(args: readonly string[], around: Surroundings, terminal: Terminal): Promise<ExitCode> {
@@ -33,7 +33,7 @@ async function openSource(
   sources: AsyncDisposableStack,
 ): Promise<Pick<Session, 'client' | 'cluster'>> {
   if (source.from === 'socket') return { client: openAdminClient(source.path) };
-  const { connectCluster } = await import('./connect-cluster.ts');
+  const { connectCluster } = await import('#ctl/client/connect-cluster.ts');
   const { client, admin } = connectCluster(source);
   sources.use(client);
   return { client: admin, cluster: { client, user } };

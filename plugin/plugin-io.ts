@@ -35,7 +35,7 @@ export type SpoolOutcome =
   | { readonly kind: 'failed'; readonly why: string };
 
 /**
- * Everything one CNI call may do to the world. Two adapters: Node (plugin/node-io.ts) and the QuickJS host (plugin/host/).
+ * Everything one CNI call may do to the world. Two adapters: Node (plugin/node/node-io.ts) and the QuickJS host (plugin/host/).
  * Nothing here throws; outcomes are values.
  */
 export interface PluginIo {

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
+import type { ProbeVerdict } from '#agent/probe/probe-target.ts';
+import { NO_METRICS } from '#agent/report/agent-metrics.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { addArgs, delArgs, NO_PROBING, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
+import { createMemoryLedger } from '#test/support/memory-ledger.ts';
 import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { ScriptedProber } from '#test/support/scripted-prober.ts';
-import { NO_METRICS } from '../agent-metrics.ts';
-import type { ProbeVerdict } from '../probe/probe-target.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.29'], gateway: '10.0.0.1', isDefault: true });
 const PROBING = { ...NO_PROBING, detectConflict: true };

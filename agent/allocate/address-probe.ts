@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
-import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
+import type { Call } from '#agent/calls/call.ts';
+import type { NodeIndex } from '#agent/node/node-index.ts';
+import { type ProbeTarget, type ProbeVerdict, UNSEEN_NAMESPACE } from '#agent/probe/probe-target.ts';
+import type { GiveBack } from '#agent/release/give-back.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import type { Call } from '../call.ts';
-import type { NodeIndex } from '../node-index.ts';
-import { type ProbeTarget, type ProbeVerdict, UNSEEN_NAMESPACE } from '../probe/probe-target.ts';
-import type { GiveBack } from '../release/give-back.ts';
+import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 
 /** What is needed of the prober here. */
 export interface Probing {

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import type { Announcement, AnnounceTarget } from '#agent/probe/probe-target.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { addArgs, NO_PROBING, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
 import { ScriptedProber } from '#test/support/scripted-prober.ts';
-import type { Announcement, AnnounceTarget } from '../probe/probe-target.ts';
 
 const POOLS = [
   buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.29'], isDefault: true }),

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { Holder, IpRecord } from '#pkg/crd/ip-record.ts';
+import { type Announcement, type AnnounceTarget, UNSEEN_NAMESPACE } from '#agent/probe/probe-target.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
-import { type Announcement, type AnnounceTarget, UNSEEN_NAMESPACE } from '../probe/probe-target.ts';
+import type { Holder, IpRecord } from '#pkg/record/ip-record.ts';
 
 /** What is needed of the prober here. Never rejects. */
 export interface Announcing {

@@ -1,6 +1,6 @@
 import type { AddResponse, IpConfig, WireRoute } from '#pkg/agentapi/wire.ts';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { recordFamily } from '#pkg/crd/record-family.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { recordFamily } from '#pkg/record/record-family.ts';
 
 const DEFAULT_DESTINATION = { 4: '0.0.0.0/0', 6: '::/0' } as const;
 

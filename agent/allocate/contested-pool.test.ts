@@ -2,9 +2,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { addArgs, type MemoryAgent, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
+import { createMemoryLedger } from '#test/support/memory-ledger.ts';
 import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 
 /** More than an agent works on at once. */

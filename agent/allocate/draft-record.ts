@@ -1,7 +1,7 @@
-import type { Holder, RecordSpec } from '#pkg/crd/ip-record.ts';
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import { cidrContains } from '#pkg/ip/cidr.ts';
 import type { Pool, Route } from '#pkg/pool/pool.ts';
+import type { Holder, RecordSpec } from '#pkg/record/ip-record.ts';
 
 export interface Drafting {
   readonly holder: Holder;

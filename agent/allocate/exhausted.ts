@@ -1,7 +1,7 @@
+import type { PoolView } from '#agent/views/pool-view.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Family } from '#pkg/ip/address.ts';
 import { explainObjections, type Objected } from '#pkg/pool/objections.ts';
-import type { PoolView } from './pool-view.ts';
 
 /** One family of a call for which every eligible pool is full. */
 export interface Exhausted {

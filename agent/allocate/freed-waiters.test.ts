@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
+import { createMemoryLedger } from '#test/support/memory-ledger.ts';
 import { FreedWaiters } from './freed-waiters.ts';
 
 const CATALOG = {

@@ -1,6 +1,6 @@
+import type { PoolCatalog } from '#agent/sources/pool-catalog.ts';
+import type { PoolViews } from '#agent/views/pool-views.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import type { PoolCatalog } from '../pool-catalog.ts';
-import type { PoolViews } from './pool-views.ts';
 
 export type Wake = 'woken' | 'timeout' | 'too-many' | 'stopping';
 

@@ -1,4 +1,4 @@
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import type { CatalogSnapshot } from '#agent/sources/pool-catalog.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Family } from '#pkg/ip/address.ts';
 import { describeSource } from '#pkg/pool/candidate-source.ts';
@@ -6,7 +6,7 @@ import { type Candidate, findCandidates, type PoolCandidates } from '#pkg/pool/c
 import { explainObjections, type Objected, type ObjectionFacts, sortOut } from '#pkg/pool/objections.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { PoolRequest } from '#pkg/pool/request.ts';
-import type { CatalogSnapshot } from '../pool-catalog.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { placeRequested, type RequestedAddress } from './requested.ts';
 
 export interface PlanOptions {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
+import { createMemoryLedger } from '#test/support/memory-ledger.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
 

@@ -1,9 +1,9 @@
-import type { Holder, IpRecord } from '#pkg/crd/ip-record.ts';
-import { recordFamily } from '#pkg/crd/record-family.ts';
+import type { NodeIndex } from '#agent/node/node-index.ts';
+import type { GiveBack } from '#agent/release/give-back.ts';
+import type { HolderFacts } from '#agent/sources/holder-source.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import type { HolderFacts } from '../holder-source.ts';
-import type { NodeIndex } from '../node-index.ts';
-import type { GiveBack } from '../release/give-back.ts';
+import type { Holder, IpRecord } from '#pkg/record/ip-record.ts';
+import { recordFamily } from '#pkg/record/record-family.ts';
 
 export interface ReattachmentDeps {
   readonly ledger: Ledger;

@@ -1,10 +1,10 @@
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import type { CatalogSnapshot } from '#agent/sources/pool-catalog.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { type Address, type Family, formatAddress } from '#pkg/ip/address.ts';
 import { cidrContains, formatCidr, parseAddressWithPrefix } from '#pkg/ip/cidr.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import { describeHolder } from '../inspect/describe-holder.ts';
-import type { CatalogSnapshot } from '../pool-catalog.ts';
+import { describeHolder } from '#pkg/record/describe-holder.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { FamilyPlan } from './plan.ts';
 
 export interface RequestedAddress {

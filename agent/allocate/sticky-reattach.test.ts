@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
+import { createMemoryLedger } from '#test/support/memory-ledger.ts';
 import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });

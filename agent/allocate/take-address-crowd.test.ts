@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
+import { PoolView } from '#agent/views/pool-view.ts';
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { Ledger, TakenAddress } from '#pkg/ledger/ledger.ts';
-import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
+import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 import { specOf } from '#test/contract/record-spec.ts';
 import { buildPool } from '#test/support/build-pool.ts';
+import { createMemoryLedger } from '#test/support/memory-ledger.ts';
 import { NO_SLOT } from '#test/support/no-slot.ts';
-import { PoolView } from './pool-view.ts';
 import { takeAddress } from './take-address.ts';
 
 const IN_FLIGHT = 10;

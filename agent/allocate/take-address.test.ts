@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { NO_PROBING } from '#test/support/memory-agent.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
+import { createMemoryLedger } from '#test/support/memory-ledger.ts';
 import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { ScriptedProber } from '#test/support/scripted-prober.ts';
 

@@ -1,13 +1,13 @@
-import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
+import { type Call, throwIfAbandoned, timeLeftMs, writeLimits } from '#agent/calls/call.ts';
+import type { Slot } from '#agent/calls/gate.ts';
+import type { ReachStep } from '#agent/calls/steps.ts';
+import type { PoolView } from '#agent/views/pool-view.ts';
+import type { Turn } from '#agent/views/taking-pace.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { within } from '#pkg/kube/within.ts';
+import { within } from '#pkg/kube/transport/within.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
-import { type Call, throwIfAbandoned, timeLeftMs, writeLimits } from '../call.ts';
-import type { Slot } from '../gate.ts';
-import type { ReachStep } from '../steps.ts';
-import type { PoolView } from './pool-view.ts';
-import type { Turn } from './taking-pace.ts';
+import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 
 export interface Taking {
   readonly call: Call;

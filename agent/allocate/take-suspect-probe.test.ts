@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
+import type { ProbeTarget, ProbeVerdict } from '#agent/probe/probe-target.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { addArgs, NO_PROBING, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
+import { createMemoryLedger } from '#test/support/memory-ledger.ts';
 import { ScriptedProber } from '#test/support/scripted-prober.ts';
-import type { ProbeTarget, ProbeVerdict } from '../probe/probe-target.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.11'], gateway: '10.0.0.1', isDefault: true });
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
+import { createMemoryLedger } from '#test/support/memory-ledger.ts';
 import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { ScriptedProber } from '#test/support/scripted-prober.ts';
 

@@ -1,11 +1,11 @@
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { recordName } from '#pkg/crd/record-name.ts';
+import { type Call, throwIfAbandoned, writeLimits } from '#agent/calls/call.ts';
+import type { PoolView } from '#agent/views/pool-view.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import { type Call, throwIfAbandoned, writeLimits } from '../call.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { recordName } from '#pkg/record/record-name.ts';
 import type { AddressProbe } from './address-probe.ts';
 import { type Drafting, draftRecord } from './draft-record.ts';
-import type { PoolView } from './pool-view.ts';
 
 /** Each costs a read and a whole probe window. */
 const MOST_TRIES = 8;

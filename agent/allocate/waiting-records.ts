@@ -1,7 +1,7 @@
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import { compareText } from '#pkg/pool/order.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 /** The states of an address that a sticky holder may take over, the surest first. */
 const WAITING: readonly IpRecord['spec']['state'][] = ['Retained', 'Suspect'];

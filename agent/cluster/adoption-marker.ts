@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import { CONFIG_MAPS } from '#pkg/kube/core-resources.ts';
-import { Reflector } from '#pkg/kube/reflector.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { CONFIG_MAPS } from '#pkg/kube/objects/core-resources.ts';
+import { Reflector } from '#pkg/kube/watch/reflector.ts';
 import { logTrouble } from './watch-trouble.ts';
 
 const NAME = 'ipledger-adopted';

@@ -1,5 +1,5 @@
-import { asFilledString, asListOf, asObject, type Fields } from '#pkg/crd/untrusted.ts';
-import type { OwnerReference } from './pods.ts';
+import type { OwnerReference } from '#agent/sources/pods.ts';
+import { asFilledString, asListOf, asObject, type Fields } from '#pkg/decode/untrusted.ts';
 
 const LONGEST_TEXT = 253;
 

@@ -1,10 +1,10 @@
-import { asListOf, asObject, asString, ifPresent } from '#pkg/crd/untrusted.ts';
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
-import { POD_MARKS, runtimeUid } from '#pkg/kube/pod-marks.ts';
+import type { PodFacts } from '#agent/sources/pods.ts';
+import { asListOf, asObject, asString, ifPresent } from '#pkg/decode/untrusted.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { POD_MARKS, runtimeUid } from '#pkg/kube/objects/pod-marks.ts';
 import { MULTUS_ANNOTATIONS } from '#pkg/pool/annotation-keys.ts';
 import type { Labels } from '#pkg/pool/request.ts';
 import { decodeController } from './decode-owner.ts';
-import type { PodFacts } from './pods.ts';
 
 /** A pod, and the UID of its object: that of a mirror pod changes while the static pod behind it runs on. */
 export interface SeenPod {

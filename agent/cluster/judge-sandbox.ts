@@ -1,5 +1,5 @@
-import type { JudgeLeftover } from '../release/collector.ts';
-import type { Pods } from './pods.ts';
+import type { JudgeLeftover } from '#agent/release/collector.ts';
+import type { Pods } from '#agent/sources/pods.ts';
 
 /** Two looks apart, as DESIGN asks of a namespace that nobody reported as gone. */
 const GONE_MS = 60_000;

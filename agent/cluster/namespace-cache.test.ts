@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { statusBody } from '#pkg/kube/scripted-server.ts';
 import { ScriptedApi, until } from '#test/support/scripted-api.ts';
+import { statusBody } from '#test/support/scripted-server.ts';
 import { NamespaceCache } from './namespace-cache.ts';
 
 const silent = pino({ level: 'silent' });

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import { toApiError } from '#pkg/kube/api-error.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import { NAMESPACES } from '#pkg/kube/core-resources.ts';
-import type { WatchEvent } from '#pkg/kube/known-objects.ts';
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
-import { Reflector } from '#pkg/kube/reflector.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { toApiError } from '#pkg/kube/objects/api-error.ts';
+import { NAMESPACES } from '#pkg/kube/objects/core-resources.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import type { WatchEvent } from '#pkg/kube/watch/known-objects.ts';
+import { Reflector } from '#pkg/kube/watch/reflector.ts';
 import type { Labels } from '#pkg/pool/request.ts';
 import { logTrouble } from './watch-trouble.ts';
 

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import { NODES } from '#pkg/kube/core-resources.ts';
-import type { WatchEvent } from '#pkg/kube/known-objects.ts';
-import { Reflector } from '#pkg/kube/reflector.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { NODES } from '#pkg/kube/objects/core-resources.ts';
+import type { WatchEvent } from '#pkg/kube/watch/known-objects.ts';
+import { Reflector } from '#pkg/kube/watch/reflector.ts';
 import type { Labels } from '#pkg/pool/request.ts';
 import { logTrouble } from './watch-trouble.ts';
 

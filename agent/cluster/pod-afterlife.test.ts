@@ -1,14 +1,14 @@
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
-import type { Holder } from '#pkg/crd/ip-record.ts';
+import { drainSpool } from '#agent/release/drain-spool.ts';
+import type { PodFacts } from '#agent/sources/pods.ts';
+import type { Holder } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { delArgs } from '#test/support/memory-agent.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { MemoryPods } from '#test/support/memory-pods.ts';
-import { drainSpool } from '../release/drain-spool.ts';
 import { podAfterlife } from './pod-afterlife.ts';
-import type { PodFacts } from './pods.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
 const ON = { enableStatefulSet: true, enableKubevirtStaticIP: true };

@@ -1,6 +1,6 @@
-import { isStickyHolder, type StickySwitches } from '#pkg/crd/sticky-holder.ts';
-import type { JudgeAfterlife } from '../release/afterlife.ts';
-import type { Pods } from './pods.ts';
+import type { JudgeAfterlife } from '#agent/release/afterlife.ts';
+import type { Pods } from '#agent/sources/pods.ts';
+import { isStickyHolder, type StickySwitches } from '#pkg/record/sticky-holder.ts';
 
 /**
  * A pod that is alive gets a new sandbox and keeps its address, unless that is in conflict. A sticky one keeps its own even

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
-import type { ScriptedRequest } from '#pkg/kube/scripted-server.ts';
-import { statusBody } from '#pkg/kube/scripted-server.ts';
 import { buildPod } from '#test/support/build-pod.ts';
 import { ScriptedApi, until } from '#test/support/scripted-api.ts';
+import type { ScriptedRequest } from '#test/support/scripted-server.ts';
+import { statusBody } from '#test/support/scripted-server.ts';
 import { PodCache } from './pod-cache.ts';
 
 const WEB = { namespace: 'prod', name: 'web' };

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
+import type { PodFacts, PodName, Pods } from '#agent/sources/pods.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
-import { toApiError } from '#pkg/kube/api-error.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import { PODS } from '#pkg/kube/core-resources.ts';
-import type { WatchEvent } from '#pkg/kube/known-objects.ts';
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
-import { Reflector } from '#pkg/kube/reflector.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { toApiError } from '#pkg/kube/objects/api-error.ts';
+import { PODS } from '#pkg/kube/objects/core-resources.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import type { WatchEvent } from '#pkg/kube/watch/known-objects.ts';
+import { Reflector } from '#pkg/kube/watch/reflector.ts';
 import { decodePod, type SeenPod } from './decode-pod.ts';
 import { PodTable } from './pod-table.ts';
-import type { PodFacts, PodName, Pods } from './pods.ts';
 import { logTrouble } from './watch-trouble.ts';
 
 export interface PodCacheOptions {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { PodFacts } from '#agent/sources/pods.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import type { Controller } from '#pkg/pool/request.ts';
 import { PodHolders, type PodHoldersOptions, type PodHoldersPorts } from './pod-holders.ts';
-import type { PodFacts } from './pods.ts';
 
 const POD: PodFacts = {
   namespace: 'prod',

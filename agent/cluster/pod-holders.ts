@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
+import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
+import type { PodFacts, Pods } from '#agent/sources/pods.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
-import { isStickyHolder } from '#pkg/crd/sticky-holder.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { POD_MARKS } from '#pkg/kube/pod-marks.ts';
+import { POD_MARKS } from '#pkg/kube/objects/pod-marks.ts';
 import { POD_ANNOTATIONS } from '#pkg/pool/annotation-keys.ts';
 import { findMultusSelection } from '#pkg/pool/multus-selection.ts';
 import type { Controller, Labels } from '#pkg/pool/request.ts';
 import { parseRoutes } from '#pkg/pool/route-annotation.ts';
-import type { HolderFacts, HolderSource } from '../holder-source.ts';
+import { isStickyHolder } from '#pkg/record/sticky-holder.ts';
+import { isVirtualMachine } from '#pkg/record/virtual-machine.ts';
 import type { NamespaceFacts } from './namespace-cache.ts';
-import type { PodFacts, Pods } from './pods.ts';
-import { isVirtualMachine } from './virtual-machine.ts';
 
 export interface PodHoldersOptions {
   readonly node: string;

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { type ScriptedRequest, statusBody } from '#pkg/kube/scripted-server.ts';
 import { ScriptedApi, until } from '#test/support/scripted-api.ts';
+import { type ScriptedRequest, statusBody } from '#test/support/scripted-server.ts';
 import { PoolCache } from './pool-cache.ts';
 
 const API = 'spiderpool.spidernet.io/v2beta1';

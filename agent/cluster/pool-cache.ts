@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
+import type { CatalogSnapshot, PoolCatalog } from '#agent/sources/pool-catalog.ts';
+import { reservedAddresses } from '#agent/sources/reserved-addresses.ts';
 import { findLaterOverlaps } from '#pkg/crd/later-overlaps.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { compareText } from '#pkg/pool/order.ts';
-import type { CatalogSnapshot, PoolCatalog } from '../pool-catalog.ts';
-import { reservedAddresses } from '../reserved-addresses.ts';
 import { PoolSpecs } from './pool-specs.ts';
 import { ReservedIpCache } from './reserved-ip-cache.ts';
 

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import { Backoff } from '#pkg/kube/backoff.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
-import type { Failure } from '#pkg/kube/outcome.ts';
-import { POOLS } from '#pkg/kube/spider-resources.ts';
-import { sleep } from '#pkg/kube/timing.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import type { Failure } from '#pkg/kube/objects/outcome.ts';
+import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
+import { Backoff } from '#pkg/kube/transport/backoff.ts';
+import { sleep } from '#pkg/kube/transport/timing.ts';
 
 interface FetchHandler {
   readonly onObject: (object: KubeObject) => void;

@@ -2,17 +2,17 @@ import type { Logger } from 'pino';
 import { decodePool } from '#pkg/crd/decode-pool.ts';
 import type { DatedPool } from '#pkg/crd/later-overlaps.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import type { WatchEvent } from '#pkg/kube/known-objects.ts';
-import type { KubeObject, ObjectMeta } from '#pkg/kube/kube-object.ts';
-import { FAILURES, type Failure } from '#pkg/kube/outcome.ts';
-import { Reflector } from '#pkg/kube/reflector.ts';
-import { apiVersionOf } from '#pkg/kube/resource.ts';
-import { POOLS } from '#pkg/kube/spider-resources.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { KubeObject, ObjectMeta } from '#pkg/kube/objects/kube-object.ts';
+import { FAILURES, type Failure } from '#pkg/kube/objects/outcome.ts';
+import { apiVersionOf } from '#pkg/kube/objects/resource.ts';
+import { isOlder } from '#pkg/kube/objects/resource-version.ts';
+import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
+import type { WatchEvent } from '#pkg/kube/watch/known-objects.ts';
+import { Reflector } from '#pkg/kube/watch/reflector.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { PoolFetcher } from './pool-fetcher.ts';
 import { stampOf } from './pool-stamp.ts';
-import { isOlder } from './resource-version.ts';
 import { logTrouble } from './watch-trouble.ts';
 
 interface Version {

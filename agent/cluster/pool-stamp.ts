@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '#pkg/kube/kube-object.ts';
+import type { ObjectMeta } from '#pkg/kube/objects/kube-object.ts';
 import type { Labels } from '#pkg/pool/request.ts';
 
 /** Whose labels and annotations a pool is read for. */

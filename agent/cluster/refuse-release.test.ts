@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RecordState } from '#pkg/crd/ip-record.ts';
+import type { RecordState } from '#pkg/record/ip-record.ts';
 import { amended, taken } from '#test/contract/ledger-resource.ts';
 import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
 import { buildPool } from '#test/support/build-pool.ts';

@@ -1,7 +1,7 @@
-import type { IpRecord, RecordState } from '#pkg/crd/ip-record.ts';
-import { DEFAULT_DOMAIN } from '#pkg/crd/record-name.ts';
+import type { RefuseRelease } from '#agent/release/release-refusal.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import type { RefuseRelease } from '../release/release-refusal.ts';
+import type { IpRecord, RecordState } from '#pkg/record/ip-record.ts';
+import { DEFAULT_DOMAIN } from '#pkg/record/record-name.ts';
 
 const RELEASED: readonly RecordState[] = ['Allocated', 'Suspect'];
 

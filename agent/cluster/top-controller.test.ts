@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { statusBody } from '#pkg/kube/scripted-server.ts';
+import type { OwnerReference } from '#agent/sources/pods.ts';
 import { answerMissing, ScriptedApi } from '#test/support/scripted-api.ts';
-import type { OwnerReference } from './pods.ts';
+import { statusBody } from '#test/support/scripted-server.ts';
 import { TopController } from './top-controller.ts';
 
 const owner = (apiVersion: string, kind: string, name: string): OwnerReference => ({

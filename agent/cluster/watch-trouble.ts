@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
-import type { Trouble } from '#pkg/kube/reflector.ts';
+import type { Trouble } from '#pkg/kube/watch/reflector.ts';
 
 /** Says in the log what keeps a watch from being current. */
 export function logTrouble(log: Logger, watched: string): (trouble: Trouble) => void {

@@ -1,10 +1,10 @@
+import type { IsOwn } from '#agent/node/is-own.ts';
+import { lookAtNetns } from '#agent/node/netns-look.ts';
+import type { CatalogSnapshot } from '#agent/sources/pool-catalog.ts';
 import type { Finding } from '#pkg/agentapi/admin.ts';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { findStoredProblems } from '#pkg/crd/record-problems.ts';
-import type { IsOwn } from '../is-own.ts';
-import { lookAtNetns } from '../netns-look.ts';
-import type { CatalogSnapshot } from '../pool-catalog.ts';
-import { describeHolder } from './describe-holder.ts';
+import { describeHolder } from '#pkg/record/describe-holder.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { findStoredProblems } from '#pkg/record/record-problems.ts';
 
 /** What an operator should look at: each record against its pool and its holder, and those of this host against their sandbox. */
 export async function findRecordProblems(

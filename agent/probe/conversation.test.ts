@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { arpDialect } from '#agent/probe/wire/arp-dialect.ts';
+import { buildArpAnnouncement } from '#agent/probe/wire/arp-frame.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
-import { arpDialect } from './arp-dialect.ts';
-import { buildArpAnnouncement } from './arp-frame.ts';
 import { Conversation } from './conversation.ts';
 import type { Outcome } from './exchange.ts';
 

@@ -1,4 +1,4 @@
-import type { Dialect } from './dialect.ts';
+import type { Dialect } from '#agent/probe/wire/dialect.ts';
 import { Exchange, type ExchangePlan, type Outcome, type Question } from './exchange.ts';
 
 const SEND_RETRIES = 3;

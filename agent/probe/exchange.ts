@@ -1,5 +1,5 @@
+import type { Sighting } from '#agent/probe/wire/dialect.ts';
 import { Asking } from './asking.ts';
-import type { Sighting } from './dialect.ts';
 
 const GATEWAY_TRIES = 3;
 const GATEWAY_TRY_MS = 100;

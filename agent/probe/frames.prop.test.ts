@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { buildArpAnnouncement, buildArpProbe, buildArpRequest, parseArp } from '#agent/probe/wire/arp-frame.ts';
+import { buildNdpAnnouncement, buildNdpProbe, buildNdpSolicitation, parseNdp } from '#agent/probe/wire/ndp-frame.ts';
 import type { Family } from '#pkg/ip/address.ts';
-import { buildArpAnnouncement, buildArpProbe, buildArpRequest, parseArp } from './arp-frame.ts';
-import { buildNdpAnnouncement, buildNdpProbe, buildNdpSolicitation, parseNdp } from './ndp-frame.ts';
 
 const bytesOf = (length: number) =>
   fc.uint8Array({ minLength: length, maxLength: length }).map((bytes) => Buffer.from(bytes));

@@ -1,13 +1,13 @@
+import { Gate } from '#agent/calls/gate.ts';
+import { bindPacketSocket, sendFrame } from '#agent/probe/kernel/libc.ts';
+import { findLink, isLinkRunning, type Link } from '#agent/probe/kernel/link.ts';
+import { NetnsFailure, whyFailed } from '#agent/probe/kernel/probe-failure.ts';
+import type { NetnsSocket, SocketOpener } from '#agent/probe/kernel/socket-opener.ts';
+import { chooseDialect } from '#agent/probe/wire/choose-dialect.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { type Address, formatAddress } from '#pkg/ip/address.ts';
-import { Gate } from '../gate.ts';
-import { chooseDialect } from './choose-dialect.ts';
-import { bindPacketSocket, sendFrame } from './libc.ts';
-import { findLink, isLinkRunning, type Link } from './link.ts';
 import { lookAgain, type Patience } from './look-again.ts';
-import { NetnsFailure, whyFailed } from './probe-failure.ts';
 import type { Announcement, AnnounceTarget } from './probe-target.ts';
-import type { NetnsSocket, SocketOpener } from './socket-opener.ts';
 
 /** Each holds a socket while it waits: most of those are for probes, which somebody waits for. */
 const AT_ONCE = { working: 64, queued: 512 };

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { attachFilter, bindPacketSocket, joinGroup, receiveFrame, sendFrame } from '#agent/probe/kernel/libc.ts';
+import { findLink, isLinkReady, readDriver, setLinkUp } from '#agent/probe/kernel/link.ts';
+import { isOfProcess, NETNS_DIRECTORIES, refuseNetnsPath } from '#agent/probe/kernel/netns-path.ts';
+import { ProbeFailure, whyFailed } from '#agent/probe/kernel/probe-failure.ts';
+import { SocketOpener } from '#agent/probe/kernel/socket-opener.ts';
+import { Ticker } from '#agent/probe/kernel/ticker.ts';
+import { chooseDialect } from '#agent/probe/wire/choose-dialect.ts';
 import type { Address } from '#pkg/ip/address.ts';
-import { chooseDialect } from './choose-dialect.ts';
 import { Conversation, type Wire } from './conversation.ts';
-import { attachFilter, bindPacketSocket, joinGroup, receiveFrame, sendFrame } from './libc.ts';
-import { findLink, isLinkReady, readDriver, setLinkUp } from './link.ts';
 import { LinkAnnouncer } from './link-announcer.ts';
-import { isOfProcess, NETNS_DIRECTORIES, refuseNetnsPath } from './netns-path.ts';
-import { ProbeFailure, whyFailed } from './probe-failure.ts';
 import type { Announcement, AnnounceTarget, ProbeTarget, ProbeVerdict } from './probe-target.ts';
-import { SocketOpener } from './socket-opener.ts';
-import { Ticker } from './ticker.ts';
 
 const TICK_MS = 3;
 const CARRIER_WAIT_MS = 2_000;

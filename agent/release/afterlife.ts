@@ -1,4 +1,4 @@
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 /** `free`: it goes back. `retain`: it waits for its sticky holder. `keep`: its pod lives, and gets a new sandbox. */
 type Afterlife = 'free' | 'retain' | 'keep';

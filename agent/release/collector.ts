@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
+import { lookAtNetns, type NetnsLook } from '#agent/node/netns-look.ts';
+import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { CollectAnswer } from '#pkg/agentapi/admin.ts';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { describeHolder } from '../inspect/describe-holder.ts';
-import { lookAtNetns, type NetnsLook } from '../netns-look.ts';
-import type { NodeIndex } from '../node-index.ts';
+import { describeHolder } from '#pkg/record/describe-holder.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { Releaser } from './releaser.ts';
 
 /** What this agent has seen of a record with its own eyes. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
+import type { Spool } from '#agent/debts/spool.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Releaser } from './releaser.ts';
-import type { Spool } from './spool.ts';
 
 /** Each release may take seconds, and a starting agent waits for the end of a round. */
 const ROUND_MS = 10_000;

@@ -1,9 +1,9 @@
+import { attachmentKey } from '#agent/calls/attachment.ts';
+import type { Call } from '#agent/calls/call.ts';
+import { lookAtNetns } from '#agent/node/netns-look.ts';
+import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { GcArgs } from '#pkg/agentapi/wire.ts';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import type { Call } from '../call.ts';
-import { lookAtNetns } from '../netns-look.ts';
-import type { NodeIndex } from '../node-index.ts';
-import { attachmentKey } from './attachment.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { Released, Releaser } from './releaser.ts';
 
 /**

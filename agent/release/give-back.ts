@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
-import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
-import { toCooling, toRetained } from '#pkg/crd/released-spec.ts';
+import type { ReachStep } from '#agent/calls/steps.ts';
+import type { Journal } from '#agent/debts/journal.ts';
+import { type Fate, isLeftBehind } from '#agent/debts/journal-entry.ts';
+import type { NodeIndex } from '#agent/node/node-index.ts';
+import type { PoolCatalog } from '#agent/sources/pool-catalog.ts';
+import type { PoolViews } from '#agent/views/pool-views.ts';
 import { type IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Ledger, Refusal, UpdateOutcome } from '#pkg/ledger/ledger.ts';
-import type { PoolViews } from '../allocate/pool-views.ts';
-import type { Journal } from '../journal/journal.ts';
-import { type Fate, isLeftBehind } from '../journal/journal-entry.ts';
-import type { NodeIndex } from '../node-index.ts';
-import type { PoolCatalog } from '../pool-catalog.ts';
-import type { ReachStep } from '../steps.ts';
+import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
+import { toCooling, toRetained } from '#pkg/record/released-spec.ts';
 
 /** `owed`: the ledger was not there or refused it; the journal knows, and it is tried again until it is done. */
 export type GivenBack = 'released' | 'cooling' | 'retained' | 'owed' | Refusal;

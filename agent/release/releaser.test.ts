@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { spoolFileName } from '#pkg/agentapi/spooled-del.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { addArgs, delArgs, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
+import { createMemoryLedger } from '#test/support/memory-ledger.ts';
 import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.12'], isDefault: true });

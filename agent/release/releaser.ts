@@ -1,12 +1,12 @@
+import { type Attachment, attachmentKey } from '#agent/calls/attachment.ts';
+import type { KeyedQueue } from '#agent/calls/keyed-queue.ts';
+import type { ReachStep } from '#agent/calls/steps.ts';
+import type { Spool } from '#agent/debts/spool.ts';
+import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { BatchDelArgs, DelArgs } from '#pkg/agentapi/wire.ts';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import type { KeyedQueue } from '../keyed-queue.ts';
-import type { NodeIndex } from '../node-index.ts';
-import type { ReachStep } from '../steps.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { JudgeAfterlife, Parting } from './afterlife.ts';
-import { type Attachment, attachmentKey } from './attachment.ts';
 import type { GiveBack, GivenBack } from './give-back.ts';
-import type { Spool } from './spool.ts';
 
 export interface ReleaserDeps {
   readonly index: NodeIndex;

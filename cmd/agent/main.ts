@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Logger } from 'pino';
-import { readLogLevel } from '#agent/agent-env.ts';
+import { readLogLevel } from '#agent/compose/agent-env.ts';
+import { startStandaloneAgent } from '#agent/compose/standalone-agent.ts';
 import { type InstallPlan, installInto } from '#agent/install/install-into.ts';
-import { startStandaloneAgent } from '#agent/standalone/standalone-agent.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { createLogger, LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
 

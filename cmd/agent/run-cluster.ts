@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
-import { readAgentEnv } from '#agent/agent-env.ts';
-import { agentHealth } from '#agent/agent-health.ts';
-import { NO_METRICS } from '#agent/agent-metrics.ts';
-import { openAgentPorts } from '#agent/agent-ports.ts';
-import { startClusterAgent } from '#agent/cluster/cluster-agent.ts';
-import { exportAgentMetrics } from '#agent/exported-metrics.ts';
+import { readAgentEnv } from '#agent/compose/agent-env.ts';
+import { openAgentPorts } from '#agent/compose/agent-ports.ts';
+import { startClusterAgent } from '#agent/compose/cluster-agent.ts';
+import { NO_METRICS } from '#agent/report/agent-metrics.ts';
+import { exportAgentMetrics } from '#agent/report/exported-metrics.ts';
+import { agentHealth } from '#agent/serve/agent-health.ts';
 import { readConfigFile } from '#pkg/config/read-config-file.ts';
-import { accessFrom } from '#pkg/kube/kube-config.ts';
+import { accessFrom } from '#pkg/kube/client/kube-config.ts';
 import { MetricSet } from '#pkg/metrics/metric-set.ts';
 
 export interface ClusterFlags {

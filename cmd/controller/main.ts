@@ -3,7 +3,7 @@ import { readControllerEnv } from '#controller/controller-env.ts';
 import { startController } from '#controller/start-controller.ts';
 import { readConfigFile } from '#pkg/config/read-config-file.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
-import { accessFrom } from '#pkg/kube/kube-config.ts';
+import { accessFrom } from '#pkg/kube/client/kube-config.ts';
 import { createLogger } from '#pkg/log/logger.ts';
 
 interface Flags {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { openTerminal } from '#ctl/node-terminal.ts';
+import { openTerminal } from '#ctl/client/node-terminal.ts';
+import { DEFAULT_SOCKET } from '#ctl/client/source.ts';
 import { runCtl } from '#ctl/run-ctl.ts';
-import { DEFAULT_SOCKET } from '#ctl/source.ts';
 
 // A reader that has seen enough (`| head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 2));

@@ -1,4 +1,4 @@
-import { nodeIo } from '#plugin/node-io.ts';
+import { nodeIo } from '#plugin/node/node-io.ts';
 import { run } from '#plugin/run.ts';
 
 run(nodeIo(process.env, process.stdin)).then(

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DOMAIN_ANNOTATION } from '#pkg/crd/decode-domain.ts';
 import type { Family } from '#pkg/ip/address.ts';
-import { isMap } from '#pkg/kube/kube-object.ts';
+import { isMap } from '#pkg/kube/objects/kube-object.ts';
 import type { Fields } from './review.ts';
 import { forbiddenField, type Verdict } from './verdict.ts';
 

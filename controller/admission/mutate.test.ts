@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decodeSpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { mutatePool, mutateReservedIp, mutateSubnet } from './mutate.ts';
 
 const pool = (spec: object, metadata: object = {}) => ({ metadata: { name: 'p', ...metadata }, spec });

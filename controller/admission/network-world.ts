@@ -1,9 +1,9 @@
 import { decodePool } from '#pkg/crd/decode-pool.ts';
 import { decodeSpiderSubnet, type SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
-import { apiVersionOf, type Resource } from '#pkg/kube/resource.ts';
-import { POOLS, SUBNETS } from '#pkg/kube/spider-resources.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { apiVersionOf, type Resource } from '#pkg/kube/objects/resource.ts';
+import { POOLS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 
 /** The objects that a new one must stand beside, as they are now. Throws where they cannot be read. */

@@ -1,4 +1,4 @@
-import { isMap } from '#pkg/kube/kube-object.ts';
+import { isMap } from '#pkg/kube/objects/kube-object.ts';
 
 /** The part of an `admission.k8s.io/v1` AdmissionReview that is read here, with its types checked. */
 export interface AdmissionRequest {

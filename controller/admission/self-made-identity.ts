@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { Listeners } from '#controller/project/listeners.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import { sleep } from '#pkg/kube/timing.ts';
+import { Listeners } from '#controller/reconcile/listeners.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { sleep } from '#pkg/kube/transport/timing.ts';
 import { putCaBundles } from './ca-bundles.ts';
 import { type Identity, issueServing } from './certificate.ts';
 import type { IdentitySource } from './identity-source.ts';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { readText } from '#pkg/http/read-text.ts';
-import { isMap } from '#pkg/kube/kube-object.ts';
+import { isMap } from '#pkg/kube/objects/kube-object.ts';
 import type { Identity } from './certificate.ts';
 import type { Handler } from './handlers.ts';
 import { readReview } from './review.ts';

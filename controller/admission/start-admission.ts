@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { KubeClient } from '#pkg/kube/client.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { admissionHandlers } from './handlers.ts';
 import { identityFromFiles } from './identity-from-files.ts';

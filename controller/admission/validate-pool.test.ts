@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { RecordState } from '#pkg/crd/ip-record.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import type { RecordState } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { Reservations } from './reservations.ts';

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
-import type { KubeClient, Trim } from '#pkg/kube/client.ts';
-import type { WatchEvent } from '#pkg/kube/known-objects.ts';
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
-import { LEASES, readLeaseSpec } from '#pkg/kube/lease.ts';
-import { Reflector, type ReflectorOptions, type Trouble } from '#pkg/kube/reflector.ts';
-import { IP_RECORDS, isTerminating, toRecord } from '#pkg/ledger/kubernetes-record.ts';
+import type { KubeClient, Trim } from '#pkg/kube/client/client.ts';
+import { LEASES, readLeaseSpec } from '#pkg/kube/leader/lease.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import type { WatchEvent } from '#pkg/kube/watch/known-objects.ts';
+import { Reflector, type ReflectorOptions, type Trouble } from '#pkg/kube/watch/reflector.ts';
+import { IP_RECORDS, isTerminating, toRecord } from '#pkg/ledger/kubernetes/kubernetes-record.ts';
 import { NODE_LEASES, NODES, toNodeFacts, trimNode } from './node-facts.ts';
 import { NodeTable } from './node-table.ts';
 import { PODS, toPodFacts, trimPod } from './pod-facts.ts';

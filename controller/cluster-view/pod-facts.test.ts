@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { isAlive, isFinished, toPodFacts, trimPod } from './pod-facts.ts';
 import { SharedValues } from './shared-values.ts';
 

@@ -1,6 +1,6 @@
 import { decodeCooldownSeconds } from '#pkg/crd/reuse-cooldown.ts';
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
-import type { Resource } from '#pkg/kube/resource.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import type { Resource } from '#pkg/kube/objects/resource.ts';
 
 export const POOLS: Resource = {
   group: 'spiderpool.spidernet.io',

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { PodFacts } from './pod-facts.ts';
 
 /** `now` is null for what is no longer there. */

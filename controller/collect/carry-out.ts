@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { toCooling } from '#pkg/crd/released-spec.ts';
+import { toAllocated, toRetainedBy, toSuspect } from '#controller/judge/next-spec.ts';
+import type { Cause, Verdict } from '#controller/judge/verdict.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
-import type { Events, ToldEvent } from '#pkg/kube/events.ts';
+import type { Events, ToldEvent } from '#pkg/kube/events/events.ts';
 import type { Refusal } from '#pkg/ledger/ledger.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { toCooling } from '#pkg/record/released-spec.ts';
 import type { CollectMetrics } from './collect-metrics.ts';
-import { toAllocated, toRetainedBy, toSuspect } from './next-spec.ts';
 import type { RecordWriter } from './record-writer.ts';
-import type { Cause, Verdict } from './verdict.ts';
 
 /** What is written. */
 export type Change =

@@ -1,4 +1,4 @@
-import type { Cause } from './verdict.ts';
+import type { Cause } from '#controller/judge/verdict.ts';
 
 export interface CollectMetrics {
   /** A record was freed, retained, suspected or repaired; in dry-run mode: would have been. */

@@ -1,26 +1,26 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { recordLabels } from '#pkg/crd/record-labels.ts';
+import type { KnownRecord } from '#controller/cluster-view/record-table.ts';
+import type { ViewChange } from '#controller/cluster-view/view-change.ts';
+import type { CollectSettings } from '#controller/judge/collect-settings.ts';
+import { judge } from '#controller/judge/judge.ts';
+import type { Verdict } from '#controller/judge/verdict.ts';
+import type { Duty, Term } from '#controller/reconcile/duty.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import type { Events } from '#pkg/kube/events.ts';
-import { sleep, type Timing } from '#pkg/kube/timing.ts';
-import { WorkQueue } from '#pkg/kube/work-queue.ts';
-import type { KnownRecord } from '../cluster-view/record-table.ts';
-import type { ViewChange } from '../cluster-view/view-change.ts';
-import type { Duty, Term } from '../duty.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { Events } from '#pkg/kube/events/events.ts';
+import { sleep, type Timing } from '#pkg/kube/transport/timing.ts';
+import { WorkQueue } from '#pkg/kube/watch/work-queue.ts';
+import { recordLabels } from '#pkg/record/record-labels.ts';
 import { type Change, carryOut } from './carry-out.ts';
 import type { CollectMetrics } from './collect-metrics.ts';
-import type { CollectSettings } from './collect-settings.ts';
 import { EvidenceSource } from './gather-evidence.ts';
-import { judge } from './judge.ts';
 import { LiveReads } from './live-reads.ts';
 import { MissingRecords } from './missing-records.ts';
 import { RecordNotes } from './record-notes.ts';
 import { openRecordWriter, type RecordWriter } from './record-writer.ts';
 import { restoreMissing } from './restore-missing.ts';
 import { Tellings } from './tellings.ts';
-import type { Verdict } from './verdict.ts';
 
 export interface CollectorDeps {
   readonly client: KubeClient;

@@ -1,11 +1,11 @@
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import type { ClusterView } from '../cluster-view/cluster-view.ts';
-import { isFinished, type PodFacts } from '../cluster-view/pod-facts.ts';
-import type { KnownRecord } from '../cluster-view/record-table.ts';
-import type { Evidence } from './evidence.ts';
+import type { ClusterView } from '#controller/cluster-view/cluster-view.ts';
+import { isFinished, type PodFacts } from '#controller/cluster-view/pod-facts.ts';
+import type { KnownRecord } from '#controller/cluster-view/record-table.ts';
+import type { Evidence } from '#controller/judge/evidence.ts';
+import type { OwnerToAsk } from '#controller/judge/verdict.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { LiveReads } from './live-reads.ts';
 import type { Notes, RecordNotes } from './record-notes.ts';
-import type { OwnerToAsk } from './verdict.ts';
 
 export interface Clocks {
   readonly nowMs: () => number;

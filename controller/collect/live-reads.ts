@@ -1,19 +1,19 @@
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { NODE_LEASES, NODES, toNodeFacts } from '#controller/cluster-view/node-facts.ts';
+import type { NodeSighting } from '#controller/cluster-view/node-table.ts';
+import { PODS, type PodFacts, toPodFacts } from '#controller/cluster-view/pod-facts.ts';
+import { machineOf } from '#controller/cluster-view/pod-table.ts';
+import { SharedValues } from '#controller/cluster-view/shared-values.ts';
+import { sightAgain } from '#controller/cluster-view/sight-again.ts';
+import type { OwnerEvidence } from '#controller/judge/evidence.ts';
+import type { OwnerToAsk } from '#controller/judge/verdict.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
-import { LEASES, readLeaseSpec } from '#pkg/kube/lease.ts';
-import type { Outcome } from '#pkg/kube/outcome.ts';
-import { NODE_LEASES, NODES, toNodeFacts } from '../cluster-view/node-facts.ts';
-import type { NodeSighting } from '../cluster-view/node-table.ts';
-import { PODS, type PodFacts, toPodFacts } from '../cluster-view/pod-facts.ts';
-import { machineOf } from '../cluster-view/pod-table.ts';
-import { SharedValues } from '../cluster-view/shared-values.ts';
-import { sightAgain } from '../cluster-view/sight-again.ts';
-import type { OwnerEvidence } from './evidence.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { LEASES, readLeaseSpec } from '#pkg/kube/leader/lease.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import type { Outcome } from '#pkg/kube/objects/outcome.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { FreshReads } from './fresh-reads.ts';
 import { machineValidity, type ReadLive, statefulSetValidity } from './owner-validity.ts';
-import type { OwnerToAsk } from './verdict.ts';
 
 interface Listing {
   readonly startedMs: number;

@@ -1,11 +1,11 @@
+import type { ClusterView } from '#controller/cluster-view/cluster-view.ts';
+import { isAlive, type PodFacts } from '#controller/cluster-view/pod-facts.ts';
+import { holderFrom } from '#controller/judge/next-spec.ts';
 import { decodePool } from '#pkg/crd/decode-pool.ts';
-import type { RecordSpec } from '#pkg/crd/ip-record.ts';
 import { formatAddress, tryParseAddress } from '#pkg/ip/address.ts';
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import type { ClusterView } from '../cluster-view/cluster-view.ts';
-import { isAlive, type PodFacts } from '../cluster-view/pod-facts.ts';
-import { holderFrom } from './next-spec.ts';
+import type { RecordSpec } from '#pkg/record/ip-record.ts';
 
 /** An address that a running pod has and no record knows. */
 export interface Missing {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { toCooling, toRetained } from '#pkg/crd/released-spec.ts';
-import { amendProblem } from '#pkg/ledger/transitions.ts';
+import { toAllocated, toRetainedBy, toSuspect } from '#controller/judge/next-spec.ts';
+import { toCooling, toRetained } from '#pkg/record/released-spec.ts';
+import { amendProblem } from '#pkg/record/transitions.ts';
 import { buildPod, buildPodRecord, STATEFUL_SET } from '#test/support/build-evidence.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { draftMissing } from './missing-records.ts';
-import { toAllocated, toRetainedBy, toSuspect } from './next-spec.ts';
 
 const { spec } = buildPodRecord();
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
-import { type FailureKind, failure, type Outcome } from '#pkg/kube/outcome.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { type FailureKind, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
 import { buildPodRecord } from '#test/support/build-evidence.ts';
 import { machineValidity, type ReadLive, statefulSetValidity } from './owner-validity.ts';
 

@@ -1,10 +1,10 @@
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { ordinalOf } from '#pkg/crd/sticky-holder.ts';
+import type { OwnerEvidence } from '#controller/judge/evidence.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
-import type { Outcome } from '#pkg/kube/outcome.ts';
-import type { ObjectName, Resource } from '#pkg/kube/resource.ts';
-import type { OwnerEvidence } from './evidence.ts';
+import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import type { Outcome } from '#pkg/kube/objects/outcome.ts';
+import type { ObjectName, Resource } from '#pkg/kube/objects/resource.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { ordinalOf } from '#pkg/record/sticky-holder.ts';
 
 /** An uncached read of one object. */
 export type ReadLive = (resource: Resource, at: ObjectName) => Promise<Outcome<KubeObject>>;

@@ -1,5 +1,5 @@
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { isAlive, isFinished, type PodFacts, USUAL_GRACE_SECONDS } from '../cluster-view/pod-facts.ts';
+import { isAlive, isFinished, type PodFacts, USUAL_GRACE_SECONDS } from '#controller/cluster-view/pod-facts.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 /** What this leader noticed about a record's holder, and when. */
 export interface Notes {

@@ -1,8 +1,8 @@
-import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
-import { updateRecord } from '#pkg/ledger/kubernetes-write.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
+import { updateRecord } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
 import type { Ledger, UpdateOutcome } from '#pkg/ledger/ledger.ts';
+import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 
 /** The writes of collection. Each is conditional on the very record that was judged. */
 export interface RecordWriter extends Pick<Ledger, 'amend' | 'release' | 'create'> {

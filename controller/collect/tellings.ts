@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import type { Events } from '#pkg/kube/events.ts';
-import { KEEP_REASONS, type KeepReason, type Verdict } from './verdict.ts';
+import { KEEP_REASONS, type KeepReason, type Verdict } from '#controller/judge/verdict.ts';
+import type { Events } from '#pkg/kube/events/events.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 const MOST = 10_000;
 

@@ -1,12 +1,12 @@
-import { type DutyContext, FailedWrite, NOT_LEADING_MS } from '#controller/project/duty.ts';
 import type { ObjectView } from '#controller/project/object-view.ts';
 import type { PoolCatalog } from '#controller/project/pool-catalog.ts';
 import { isHeldState } from '#controller/project/record-value.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
-import type { Events } from '#pkg/kube/events.ts';
-import { apiVersionOf } from '#pkg/kube/resource.ts';
-import { POOLS } from '#pkg/kube/spider-resources.ts';
-import { WorkQueue } from '#pkg/kube/work-queue.ts';
+import { type DutyContext, FailedWrite, NOT_LEADING_MS } from '#controller/reconcile/projection-duty.ts';
+import type { Events } from '#pkg/kube/events/events.ts';
+import { apiVersionOf } from '#pkg/kube/objects/resource.ts';
+import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
+import { WorkQueue } from '#pkg/kube/watch/work-queue.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { POOL_CIDR_LABEL } from './cidr-label.ts';
 import { countHeld } from './count-held.ts';

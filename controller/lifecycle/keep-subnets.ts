@@ -1,8 +1,8 @@
-import { type DutyContext, FailedWrite, NOT_LEADING_MS } from '#controller/project/duty.ts';
 import type { ObjectView } from '#controller/project/object-view.ts';
-import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
-import { POOLS, SUBNETS } from '#pkg/kube/spider-resources.ts';
-import { WorkQueue } from '#pkg/kube/work-queue.ts';
+import { type DutyContext, FailedWrite, NOT_LEADING_MS } from '#controller/reconcile/projection-duty.ts';
+import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { POOLS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
+import { WorkQueue } from '#pkg/kube/watch/work-queue.ts';
 import { SUBNET_CIDR_LABEL } from './cidr-label.ts';
 import { planUpkeep, withoutFinalizer } from './plan-upkeep.ts';
 

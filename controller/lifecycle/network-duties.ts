@@ -1,4 +1,3 @@
-import type { DutyContext } from '#controller/project/duty.ts';
 import { type ObjectView, watchObjects } from '#controller/project/object-view.ts';
 import type { EndpointRules } from '#controller/project/plan-endpoint.ts';
 import type { PodsView } from '#controller/project/pods-view.ts';
@@ -9,9 +8,10 @@ import { projectPools } from '#controller/project/project-pools.ts';
 import { projectSubnets } from '#controller/project/project-subnets.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { sampleGauges } from '#controller/project/sample-gauges.ts';
-import type { Events } from '#pkg/kube/events.ts';
-import type { Resource } from '#pkg/kube/resource.ts';
-import { ENDPOINTS, POOLS, RESERVED_IPS, SUBNETS } from '#pkg/kube/spider-resources.ts';
+import type { DutyContext } from '#controller/reconcile/projection-duty.ts';
+import type { Events } from '#pkg/kube/events/events.ts';
+import type { Resource } from '#pkg/kube/objects/resource.ts';
+import { ENDPOINTS, POOLS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { keepPools } from './keep-pools.ts';
 import { keepSubnets } from './keep-subnets.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { planUpkeep, withoutFinalizer } from './plan-upkeep.ts';
 
 const FINALIZER = 'spiderpool.spidernet.io';

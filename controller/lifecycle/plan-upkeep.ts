@@ -1,6 +1,6 @@
 import { decodeSubnet } from '#pkg/crd/decode-network.ts';
-import { isMap, type KubeObject, type SeenObject } from '#pkg/kube/kube-object.ts';
-import { FINALIZER } from '#pkg/kube/spider-resources.ts';
+import { isMap, type KubeObject, type SeenObject } from '#pkg/kube/objects/kube-object.ts';
+import { FINALIZER } from '#pkg/kube/objects/spider-resources.ts';
 import { cidrLabel } from './cidr-label.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 /** Spiderpool keeps no more in one pool; a status string of half a megabyte would travel to every node. */
 export const MOST_ENTRIES = 5_000;

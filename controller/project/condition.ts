@@ -1,4 +1,4 @@
-import { isMap } from '#pkg/kube/kube-object.ts';
+import { isMap } from '#pkg/kube/objects/kube-object.ts';
 
 /** metav1.Condition. */
 interface Condition {

@@ -1,5 +1,5 @@
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { omitAbsent } from '#pkg/crd/omit-absent.ts';
+import { omitAbsent } from '#pkg/decode/omit-absent.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 /** `status` of a SpiderEndpoint. `records` are those of one holder and not empty; of two for one NIC and family the younger is shown. */
 export function endpointStatus(records: readonly IpRecord[]): Readonly<Record<string, unknown>> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Holder, IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import type { Holder, IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { type EndpointFacts, type EndpointRules, type EndpointStep, planEndpoint } from './plan-endpoint.ts';
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import type { KubeObject, NewObject, SeenObject } from '#pkg/kube/kube-object.ts';
-import { FINALIZER } from '#pkg/kube/spider-resources.ts';
+import type { KubeObject, NewObject, SeenObject } from '#pkg/kube/objects/kube-object.ts';
+import { FINALIZER } from '#pkg/kube/objects/spider-resources.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { endpointStatus } from './endpoint-status.ts';
 import type { PodIdentity } from './pods-view.ts';
 import { isHeld } from './record-value.ts';

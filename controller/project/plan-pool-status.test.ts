@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { IpRecord, RecordState } from '#pkg/crd/ip-record.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { parseRange } from '#pkg/ip/range.ts';
+import type { IpRecord, RecordState } from '#pkg/record/ip-record.ts';
 import { buildPool, type PoolOverrides } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { planPoolStatus } from './plan-pool-status.ts';

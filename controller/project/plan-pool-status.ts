@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { omitAbsent } from '#pkg/crd/omit-absent.ts';
-import { isMap } from '#pkg/kube/kube-object.ts';
+import { omitAbsent } from '#pkg/decode/omit-absent.ts';
+import { isMap } from '#pkg/kube/objects/kube-object.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { formatAllocatedIps } from './allocated-ips.ts';
 import { settleConditions } from './condition.ts';
 import { asRead, type JsonCount, toJsonCount } from './json-count.ts';

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
-import { omitAbsent } from '#pkg/crd/omit-absent.ts';
+import { omitAbsent } from '#pkg/decode/omit-absent.ts';
 import { formatCidr } from '#pkg/ip/cidr.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { formatRange } from '#pkg/ip/range.ts';
-import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
+import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { asRead, type JsonCount, toJsonCount } from './json-count.ts';
 

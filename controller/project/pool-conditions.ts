@@ -1,7 +1,7 @@
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import { listSome } from '#pkg/pool/text-list.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { listSome } from '#pkg/text/text-list.ts';
 import { MOST_ENTRIES } from './allocated-ips.ts';
 import type { WantedCondition } from './condition.ts';
 import { addressesOf, isHeld, recordValue } from './record-value.ts';

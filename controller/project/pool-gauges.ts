@@ -1,6 +1,6 @@
 import type { SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
-import { type IpRecord, RECORD_STATES } from '#pkg/crd/ip-record.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import { type IpRecord, RECORD_STATES } from '#pkg/record/ip-record.ts';
 import type { CONTROLLER_METRICS } from './metric-names.ts';
 import { isPoolOfSubnet } from './plan-subnet-status.ts';
 import { type PoolFacts, readiness } from './pool-conditions.ts';

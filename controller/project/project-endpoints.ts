@@ -1,8 +1,8 @@
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
-import type { Outcome } from '#pkg/kube/outcome.ts';
-import { ENDPOINTS } from '#pkg/kube/spider-resources.ts';
-import { WorkQueue } from '#pkg/kube/work-queue.ts';
-import { type DutyContext, FailedWrite, NOT_LEADING_MS } from './duty.ts';
+import { type DutyContext, FailedWrite, NOT_LEADING_MS } from '#controller/reconcile/projection-duty.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import type { Outcome } from '#pkg/kube/objects/outcome.ts';
+import { ENDPOINTS } from '#pkg/kube/objects/spider-resources.ts';
+import { WorkQueue } from '#pkg/kube/watch/work-queue.ts';
 import type { ObjectView } from './object-view.ts';
 import { type EndpointFacts, type EndpointRules, type EndpointStep, planEndpoint } from './plan-endpoint.ts';
 import type { PodsView } from './pods-view.ts';

@@ -1,6 +1,6 @@
-import { POOLS } from '#pkg/kube/spider-resources.ts';
-import { WorkQueue } from '#pkg/kube/work-queue.ts';
-import { type DutyContext, FailedWrite, NOT_LEADING_MS } from './duty.ts';
+import { type DutyContext, FailedWrite, NOT_LEADING_MS } from '#controller/reconcile/projection-duty.ts';
+import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
+import { WorkQueue } from '#pkg/kube/watch/work-queue.ts';
 import type { ObjectView } from './object-view.ts';
 import { planPoolStatus } from './plan-pool-status.ts';
 import type { PoolCatalog } from './pool-catalog.ts';

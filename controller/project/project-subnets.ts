@@ -1,9 +1,9 @@
+import { type DutyContext, FailedWrite, NOT_LEADING_MS } from '#controller/reconcile/projection-duty.ts';
 import { decodeSpiderSubnet, type SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
-import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
-import { apiVersionOf } from '#pkg/kube/resource.ts';
-import { SUBNETS } from '#pkg/kube/spider-resources.ts';
-import { WorkQueue } from '#pkg/kube/work-queue.ts';
-import { type DutyContext, FailedWrite, NOT_LEADING_MS } from './duty.ts';
+import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { apiVersionOf } from '#pkg/kube/objects/resource.ts';
+import { SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
+import { WorkQueue } from '#pkg/kube/watch/work-queue.ts';
 import type { ObjectView } from './object-view.ts';
 import { planSubnetStatus } from './plan-subnet-status.ts';
 import type { PoolCatalog } from './pool-catalog.ts';

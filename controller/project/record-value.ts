@@ -1,6 +1,6 @@
-import type { IpRecord, RecordState } from '#pkg/crd/ip-record.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import type { IpRecord, RecordState } from '#pkg/record/ip-record.ts';
 
 const HELD: readonly RecordState[] = ['Allocated', 'Retained', 'Suspect'];
 

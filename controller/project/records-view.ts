@@ -1,5 +1,5 @@
 import type { ClusterView } from '#controller/cluster-view/cluster-view.ts';
-import type { Holder, IpRecord } from '#pkg/crd/ip-record.ts';
+import type { Holder, IpRecord } from '#pkg/record/ip-record.ts';
 
 type HolderName = Pick<Holder, 'kind' | 'namespace' | 'name'>;
 

@@ -1,6 +1,6 @@
 import { decodeSpiderSubnet, type SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
-import { apiVersionOf } from '#pkg/kube/resource.ts';
-import { SUBNETS } from '#pkg/kube/spider-resources.ts';
+import { apiVersionOf } from '#pkg/kube/objects/resource.ts';
+import { SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import type { ObjectView } from './object-view.ts';
 import type { PoolCatalog } from './pool-catalog.ts';
 import { poolGauges, type Sample } from './pool-gauges.ts';

@@ -1,6 +1,6 @@
-import type { RecordSpec } from '#pkg/crd/ip-record.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import { createRecord } from '#pkg/ledger/kubernetes-write.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { createRecord } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
+import type { RecordSpec } from '#pkg/record/ip-record.ts';
 import { type AdoptionMarker, readMarker, writeMarker } from './adoption-marker.ts';
 import { findOldAccounts, findOldWriters } from './old-writers.ts';
 import type { AdoptionPlan } from './plan-adoption.ts';

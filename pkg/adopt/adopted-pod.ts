@@ -1,6 +1,6 @@
-import type { Holder } from '#pkg/crd/ip-record.ts';
-import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
-import { runtimeUid, trimPodMetadata } from '#pkg/kube/pod-marks.ts';
+import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { runtimeUid, trimPodMetadata } from '#pkg/kube/objects/pod-marks.ts';
+import type { Holder } from '#pkg/record/ip-record.ts';
 
 /** What an adoption reads of a pod. */
 export interface AdoptedPod {

@@ -1,8 +1,8 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import { CONFIG_MAPS } from '#pkg/kube/core-resources.ts';
-import { isMap } from '#pkg/kube/kube-object.ts';
-import { toLedgerError } from '#pkg/ledger/kubernetes-failure.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { CONFIG_MAPS } from '#pkg/kube/objects/core-resources.ts';
+import { isMap } from '#pkg/kube/objects/kube-object.ts';
+import { toLedgerError } from '#pkg/ledger/kubernetes/kubernetes-failure.ts';
 
 const AT = { namespace: 'ipledger', name: 'ipledger-adopted' };
 

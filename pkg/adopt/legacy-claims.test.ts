@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { formatAddress } from '#pkg/ip/address.ts';
-import type { KubeObject } from '#pkg/kube/kube-object.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { readLegacyClaims } from './legacy-claims.ts';
 
 const meta = (name: string, namespace?: string) => ({

@@ -1,6 +1,6 @@
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { type Address, tryParseAddress } from '#pkg/ip/address.ts';
-import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
+import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Route } from '#pkg/pool/pool.ts';
 import { readLegacyRoutes } from './legacy-routes.ts';
 

@@ -1,4 +1,4 @@
-import { asListOf, asObject, asParsed, refuse } from '#pkg/crd/untrusted.ts';
+import { asListOf, asObject, asParsed, refuse } from '#pkg/decode/untrusted.ts';
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import { enclosingCidr, formatCidr, parseAddressWithPrefix } from '#pkg/ip/cidr.ts';
 import type { Route } from '#pkg/pool/pool.ts';

@@ -1,7 +1,7 @@
-import type { Holder, RecordSpec } from '#pkg/crd/ip-record.ts';
-import { DEFAULT_DOMAIN, recordName } from '#pkg/crd/record-name.ts';
 import { addressBits, formatAddress, tryParseAddress } from '#pkg/ip/address.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import type { Holder, RecordSpec } from '#pkg/record/ip-record.ts';
+import { DEFAULT_DOMAIN, recordName } from '#pkg/record/record-name.ts';
 import type { AdoptedPod } from './adopted-pod.ts';
 import type { LegacyClaim } from './legacy-claims.ts';
 

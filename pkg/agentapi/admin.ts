@@ -1,4 +1,4 @@
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 /** What `ipledgerctl` asks the agent: read by a person, so the words are the glossary's. */
 

@@ -1,4 +1,4 @@
-import { asBoolean, asInteger, asOneOf, asString, refuse } from '#pkg/crd/untrusted.ts';
+import { asBoolean, asInteger, asOneOf, asString, refuse } from '#pkg/decode/untrusted.ts';
 import { quote } from '#pkg/ip/quote.ts';
 import type { ClusterConfig } from './cluster-config.ts';
 

@@ -1,7 +1,7 @@
-import { nearestName } from '#pkg/crd/nearest-name.ts';
-import { asObject, childPath, type Fields } from '#pkg/crd/untrusted.ts';
+import { asObject, childPath, type Fields } from '#pkg/decode/untrusted.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { quote } from '#pkg/ip/quote.ts';
+import { nearestName } from '#pkg/text/nearest-name.ts';
 import type { ClusterConfig } from './cluster-config.ts';
 import { ALIASES, CONFIG_KEYS } from './config-keys.ts';
 import { describeUnused, UNUSED_KEYS } from './unused-keys.ts';

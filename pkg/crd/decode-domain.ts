@@ -1,6 +1,6 @@
-import { asDnsLabel } from './dns-name.ts';
-import { DEFAULT_DOMAIN } from './record-name.ts';
-import { childPath, type Fields, ifPresent } from './untrusted.ts';
+import { asDnsLabel } from '#pkg/decode/dns-name.ts';
+import { childPath, type Fields, ifPresent } from '#pkg/decode/untrusted.ts';
+import { DEFAULT_DOMAIN } from '#pkg/record/record-name.ts';
 
 export const DOMAIN_ANNOTATION = 'ipledger.io/domain';
 

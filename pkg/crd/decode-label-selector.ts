@@ -1,6 +1,14 @@
+import {
+  asListOf,
+  asObject,
+  asOneOf,
+  asString,
+  childPath,
+  refuse,
+  refuseUnknownFields,
+} from '#pkg/decode/untrusted.ts';
 import { quote } from '#pkg/ip/quote.ts';
 import type { LabelSelector } from '#pkg/pool/label-selector.ts';
-import { asListOf, asObject, asOneOf, asString, childPath, refuse, refuseUnknownFields } from './untrusted.ts';
 
 type Expression = LabelSelector['matchExpressions'][number];
 

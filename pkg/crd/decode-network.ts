@@ -1,7 +1,7 @@
+import { asListOf, asOneOf, asParsed, ifPresent, refuse } from '#pkg/decode/untrusted.ts';
 import { type Address, type Family, formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import { type Cidr, cidrContains, cidrsOverlap, formatCidr, parseCidr } from '#pkg/ip/cidr.ts';
 import { type AddressRange, formatRange, parseRange } from '#pkg/ip/range.ts';
-import { asListOf, asOneOf, asParsed, ifPresent, refuse } from './untrusted.ts';
 
 const LONGEST_RANGE = 128;
 /** Addresses in here are read as IPv4, so an IPv6 pool could never name the ones it holds. */

@@ -1,6 +1,6 @@
+import { asString, refuse } from '#pkg/decode/untrusted.ts';
 import type { LabelSelector } from '#pkg/pool/label-selector.ts';
 import { decodeLabelSelector, isEmptySelector } from './decode-label-selector.ts';
-import { asString, refuse } from './untrusted.ts';
 
 const PATH = 'spec.podAffinity';
 const LONGEST_OBJECT_NAME = 253;

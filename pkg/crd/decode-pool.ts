@@ -1,3 +1,14 @@
+import {
+  asBoolean,
+  asFilledString,
+  asListOf,
+  asOneOf,
+  childPath,
+  type Fields,
+  ifPresent,
+  refuse,
+  refuseUnknownFields,
+} from '#pkg/decode/untrusted.ts';
 import { type Address, type Family, formatAddress } from '#pkg/ip/address.ts';
 import { type Cidr, formatCidr } from '#pkg/ip/cidr.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
@@ -15,17 +26,6 @@ import { decodeObject } from './decode-object.ts';
 import { decodeApplicationAffinity, decodePodAffinity } from './decode-pod-affinity.ts';
 import { decodeRoutes } from './decode-routes.ts';
 import { decodeCooldownSeconds } from './reuse-cooldown.ts';
-import {
-  asBoolean,
-  asFilledString,
-  asListOf,
-  asOneOf,
-  childPath,
-  type Fields,
-  ifPresent,
-  refuse,
-  refuseUnknownFields,
-} from './untrusted.ts';
 
 const SPEC_FIELDS = [
   'ipVersion',

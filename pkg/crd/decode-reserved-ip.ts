@@ -1,9 +1,9 @@
+import { refuse, refuseUnknownFields } from '#pkg/decode/untrusted.ts';
 import type { Family } from '#pkg/ip/address.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { formatRange } from '#pkg/ip/range.ts';
 import { decodeIpVersion, decodeRanges } from './decode-network.ts';
 import { decodeObject } from './decode-object.ts';
-import { refuse, refuseUnknownFields } from './untrusted.ts';
 
 /** Addresses no pool hands out, whatever its own lists say. */
 export interface ReservedIp {

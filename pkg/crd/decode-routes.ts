@@ -1,8 +1,8 @@
+import { asListOf, asObject, asParsed, refuse, refuseUnknownFields } from '#pkg/decode/untrusted.ts';
 import { formatAddress } from '#pkg/ip/address.ts';
 import { type Cidr, enclosingCidr, formatCidr, parseAddressWithPrefix } from '#pkg/ip/cidr.ts';
 import type { Route } from '#pkg/pool/pool.ts';
 import { decodeAddressInside } from './decode-network.ts';
-import { asListOf, asObject, asParsed, refuse, refuseUnknownFields } from './untrusted.ts';
 
 export function decodeRoutes(subnet: Cidr, value: unknown, path: string): Route[] {
   const seen = new Set<string>();

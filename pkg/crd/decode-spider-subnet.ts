@@ -1,3 +1,4 @@
+import { ifPresent, refuse, refuseUnknownFields } from '#pkg/decode/untrusted.ts';
 import type { Family } from '#pkg/ip/address.ts';
 import { type Cidr, formatCidr } from '#pkg/ip/cidr.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
@@ -12,7 +13,6 @@ import {
 } from './decode-network.ts';
 import { decodeObject } from './decode-object.ts';
 import { decodeRoutes } from './decode-routes.ts';
-import { ifPresent, refuse, refuseUnknownFields } from './untrusted.ts';
 
 /** A SpiderSubnet after decoding. */
 export interface SpiderSubnet {

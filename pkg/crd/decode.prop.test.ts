@@ -4,8 +4,8 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { highestAddress } from '#pkg/ip/address.ts';
 import { cidrContains, enclosingCidr, formatCidr } from '#pkg/ip/cidr.ts';
 import { formatRange } from '#pkg/ip/range.ts';
+import { decodeRecordSpec } from '#pkg/record/decode-record.ts';
 import { decodePool } from './decode-pool.ts';
-import { decodeRecordSpec } from './decode-record.ts';
 import { decodeReservedIp } from './decode-reserved-ip.ts';
 
 const POOL = {

@@ -1,5 +1,5 @@
-import { parseDurationSeconds } from './duration.ts';
-import { asParsed, childPath, type Fields, ifPresent } from './untrusted.ts';
+import { parseDurationSeconds } from '#pkg/decode/duration.ts';
+import { asParsed, childPath, type Fields, ifPresent } from '#pkg/decode/untrusted.ts';
 
 const REUSE_COOLDOWN = 'ipledger.io/reuse-cooldown';
 const LONGEST_SECONDS = 7 * 24 * 3600;

@@ -1,4 +1,4 @@
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { Ledger } from './ledger.ts';
 
 const PAGE = 500;

@@ -1,5 +1,5 @@
-import type { IpRecord, RecordSpec, RecordState } from '#pkg/crd/ip-record.ts';
 import type { Family } from '#pkg/ip/address.ts';
+import type { IpRecord, RecordSpec, RecordState } from '#pkg/record/ip-record.ts';
 
 /**
  * `record` of a lost create is who holds the address now, where the ledger could tell. `mayStillLand`: a try of this very

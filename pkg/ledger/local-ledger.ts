@@ -1,11 +1,11 @@
-import { decodeRecordSpec } from '#pkg/crd/decode-record.ts';
-import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { decodeRecordSpec } from '#pkg/record/decode-record.ts';
+import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
+import { amendProblem, specProblem, takeOverProblem } from '#pkg/record/transitions.ts';
 import { FreedWatchers } from './freed-watchers.ts';
 import type { CreateOutcome, Ledger, RecordQuery, ReleaseOutcome, TakenAddress, UpdateOutcome } from './ledger.ts';
 import type { RecordStore } from './record-store.ts';
 import { createRecord, releaseRecord, updateRecord } from './store-write.ts';
-import { amendProblem, specProblem, takeOverProblem } from './transitions.ts';
 
 /** `submit` resolves once the write is durable, or rejects and nothing was written. */
 export interface Commits {

@@ -1,4 +1,4 @@
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { RecordQuery, TakenAddress } from './ledger.ts';
 
 /** Where a local ledger keeps its records. Synchronous, so nothing comes between a look and the write that rests on it. */

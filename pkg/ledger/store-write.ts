@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
-import { recordName } from '#pkg/crd/record-name.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
+import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
+import { recordName } from '#pkg/record/record-name.ts';
 import type { CreateOutcome, Refusal, ReleaseOutcome, UpdateOutcome } from './ledger.ts';
 import type { RecordStore } from './record-store.ts';
 

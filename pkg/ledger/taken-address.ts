@@ -1,5 +1,5 @@
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { TakenAddress } from './ledger.ts';
 
 export function toTaken({ spec }: Pick<IpRecord, 'spec'>): TakenAddress {

@@ -1,6 +1,6 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { quote } from '#pkg/ip/quote.ts';
-import { listSome } from './text-list.ts';
+import { listSome } from '#pkg/text/text-list.ts';
 
 const MOST_BYTES = 64 * 1024;
 const MOST_ITEMS = 100;

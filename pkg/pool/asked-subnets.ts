@@ -1,11 +1,11 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { quote } from '#pkg/ip/quote.ts';
+import { listSome } from '#pkg/text/text-list.ts';
 import { POD_ANNOTATIONS } from './annotation-keys.ts';
 import type { Parsed } from './annotation-reader.ts';
 import { describeSource } from './candidate-source.ts';
 import type { PoolRequest } from './request.ts';
 import { type NicSubnets, parseSubnet, parseSubnets } from './subnet-annotations.ts';
-import { listSome } from './text-list.ts';
 
 export type SubnetSource = 'pod-subnets' | 'pod-subnet';
 

@@ -1,5 +1,5 @@
+import { listSome } from '#pkg/text/text-list.ts';
 import type { Controller, Labels } from './request.ts';
-import { listSome } from './text-list.ts';
 
 /** Null when the pool was made for this controller. */
 export function autoPoolMismatch(podAffinity: Labels, controller: Controller | null): string | null {

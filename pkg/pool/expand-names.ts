@@ -1,12 +1,12 @@
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Family } from '#pkg/ip/address.ts';
 import { quote } from '#pkg/ip/quote.ts';
+import { listSome } from '#pkg/text/text-list.ts';
+import { compilePattern, isPattern } from '#pkg/text/wildcard.ts';
 import type { Candidate } from './candidates.ts';
 import type { NameList } from './namespace-annotations.ts';
 import { compareText } from './order.ts';
 import type { Pool } from './pool.ts';
-import { listSome } from './text-list.ts';
-import { compilePattern, isPattern } from './wildcard.ts';
 
 export interface Expanded {
   readonly candidates: readonly Candidate[];

@@ -1,12 +1,12 @@
 import type { Family } from '#pkg/ip/address.ts';
 import { quote } from '#pkg/ip/quote.ts';
+import { listSome } from '#pkg/text/text-list.ts';
 import { describeSource } from './candidate-source.ts';
 import type { Candidate, CandidateOptions } from './candidates.ts';
 import { expandNames, toCandidates } from './expand-names.ts';
 import type { NameList } from './namespace-annotations.ts';
 import { compareText } from './order.ts';
 import type { Pool } from './pool.ts';
-import { listSome } from './text-list.ts';
 
 /** The candidates of one family; `notes` say why there are fewer than were asked for. */
 export interface FamilySearch {

@@ -1,5 +1,5 @@
+import { listSome } from '#pkg/text/text-list.ts';
 import type { Labels } from './request.ts';
-import { listSome } from './text-list.ts';
 
 /** Kubernetes' metav1.LabelSelector: every label and every expression must hold; an empty selector selects everything. */
 export interface LabelSelector {

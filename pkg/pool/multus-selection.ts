@@ -1,9 +1,9 @@
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { quote } from '#pkg/ip/quote.ts';
+import { listSome } from '#pkg/text/text-list.ts';
 import { MULTUS_ANNOTATIONS } from './annotation-keys.ts';
 import { type MultusNetwork, parseMultusNetworks } from './multus-networks.ts';
 import type { Labels } from './request.ts';
-import { listSome } from './text-list.ts';
 
 /** What is known of the network behind an interface. Whoever needs what is null tells the requester `unknownBecause`. */
 export interface MultusSelection {

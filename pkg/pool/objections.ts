@@ -1,13 +1,13 @@
 import type { Family } from '#pkg/ip/address.ts';
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { quote } from '#pkg/ip/quote.ts';
+import { listSome } from '#pkg/text/text-list.ts';
 import { autoPoolMismatch } from './auto-pool.ts';
 import type { Candidate } from './candidates.ts';
 import { formatSelector, type LabelSelector, selects } from './label-selector.ts';
 import { comparePools } from './order.ts';
 import type { Pool } from './pool.ts';
 import type { Labels, PoolRequest } from './request.ts';
-import { listSome } from './text-list.ts';
 
 /** Why a pool may not serve a request; `text` completes the sentence "pool x: …". */
 export interface Objection {

@@ -1,8 +1,8 @@
 import { quote } from '#pkg/ip/quote.ts';
+import { listSome } from '#pkg/text/text-list.ts';
 import { POD_ANNOTATIONS } from './annotation-keys.ts';
 import { AnnotationReader, type Parsed } from './annotation-reader.ts';
 import type { PoolRequest } from './request.ts';
-import { listSome } from './text-list.ts';
 
 export interface PoolNames {
   readonly v4: readonly string[];

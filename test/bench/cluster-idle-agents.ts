@@ -1,8 +1,7 @@
 import { pino } from 'pino';
-import { ClusterEyes } from '#agent/cluster/cluster-eyes.ts';
-import { Readiness } from '#agent/readiness.ts';
-import { KubeClient } from '#pkg/kube/client.ts';
-import { accessFrom } from '#pkg/kube/kube-config.ts';
+import { NodeWatches } from '#agent/cluster/node-watches.ts';
+import { KubeClient } from '#pkg/kube/client/client.ts';
+import { accessFrom } from '#pkg/kube/client/kube-config.ts';
 
 /**
  * So many idle agents in one process: each with a connection of its own and the very watches of an agent (pods of its
@@ -13,7 +12,7 @@ const [kubeconfig = '', from = '0', count = '0'] = process.argv.slice(2);
 const log = pino({ level: 'warn' }, pino.destination(2));
 const loadAccess = accessFrom({ from: 'kubeconfig', file: kubeconfig });
 const waiting = Array.from({ length: Number(count) }, (_, at) => `idle-${Number(from) + at}`).values();
-const open: ClusterEyes[] = [];
+const open: NodeWatches[] = [];
 
 await Promise.all(Array.from({ length: AT_ONCE }, openAll));
 process.send?.('ready');
@@ -22,8 +21,8 @@ process.once('disconnect', () => process.exit());
 async function openAll(): Promise<void> {
   for (const node of waiting) {
     const client = new KubeClient(loadAccess, { userAgent: `ipledger-agent/${node}` });
-    const eyes = new ClusterEyes(client, { node, namespace: 'ipledger' }, log);
-    await eyes.open(new Readiness());
-    open.push(eyes);
+    const watches = new NodeWatches(client, { node, namespace: 'ipledger' }, log);
+    await watches.open(() => {});
+    open.push(watches);
   }
 }

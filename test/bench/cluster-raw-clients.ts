@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
+import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 import type { ApiAccess } from '#test/support/api-request.ts';
 import type { JoinedNode } from '#test/support/joined-nodes.ts';
 import type { RawOrder } from './cluster-raw.ts';

@@ -1,6 +1,6 @@
-import type { RecordSpec } from '#pkg/crd/ip-record.ts';
 import { formatAddress } from '#pkg/ip/address.ts';
-import { toNewObject } from '#pkg/ledger/kubernetes-record.ts';
+import { toNewObject } from '#pkg/ledger/kubernetes/kubernetes-record.ts';
+import type { RecordSpec } from '#pkg/record/ip-record.ts';
 import { BareClient } from './kube-subject.ts';
 
 /** Makes `count` records like `model`, with addresses from `first` on. */

@@ -12,14 +12,14 @@ const MOST_MB = 45;
 
 /** Everything of pkg/kube that a daemon uses, with KubeConfig at work. */
 const PROGRAM = `
-import { KubeClient } from '#pkg/kube/client.ts';
-import { createDefinite } from '#pkg/kube/definite-create.ts';
-import { deleteDefinite } from '#pkg/kube/definite-delete.ts';
-import { updateDefinite } from '#pkg/kube/definite-update.ts';
-import { Election } from '#pkg/kube/election.ts';
-import { accessFrom } from '#pkg/kube/kube-config.ts';
-import { Reflector } from '#pkg/kube/reflector.ts';
-import { WorkQueue } from '#pkg/kube/work-queue.ts';
+import { KubeClient } from '#pkg/kube/client/client.ts';
+import { createDefinite } from '#pkg/kube/write/definite-create.ts';
+import { deleteDefinite } from '#pkg/kube/write/definite-delete.ts';
+import { updateDefinite } from '#pkg/kube/write/definite-update.ts';
+import { Election } from '#pkg/kube/leader/election.ts';
+import { accessFrom } from '#pkg/kube/client/kube-config.ts';
+import { Reflector } from '#pkg/kube/watch/reflector.ts';
+import { WorkQueue } from '#pkg/kube/watch/work-queue.ts';
 globalThis.used = [createDefinite, deleteDefinite, updateDefinite, Election, Reflector, WorkQueue];
 globalThis.client = new KubeClient(accessFrom({ from: 'kubeconfig', file: process.argv[2] }), { userAgent: 'bench' });
 globalThis.access = await accessFrom({ from: 'kubeconfig', file: process.argv[2] })();

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { parse } from 'yaml';
-import type { RecordSpec } from '#pkg/crd/ip-record.ts';
-import { recordLabels } from '#pkg/crd/record-labels.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import type { NewObject } from '#pkg/kube/kube-object.ts';
-import type { Resource } from '#pkg/kube/resource.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { NewObject } from '#pkg/kube/objects/kube-object.ts';
+import type { Resource } from '#pkg/kube/objects/resource.ts';
+import type { RecordSpec } from '#pkg/record/ip-record.ts';
+import { recordLabels } from '#pkg/record/record-labels.ts';
 import type { ApiAccess } from '#test/support/api-request.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 

@@ -1,6 +1,6 @@
-import { KubeClient } from '#pkg/kube/client.ts';
-import { accessFrom } from '#pkg/kube/kube-config.ts';
-import type { NewObject } from '#pkg/kube/kube-object.ts';
+import { KubeClient } from '#pkg/kube/client/client.ts';
+import { accessFrom } from '#pkg/kube/client/kube-config.ts';
+import type { NewObject } from '#pkg/kube/objects/kube-object.ts';
 import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
 import { measureInBlocks, noteNoise } from './blocks.ts';
 import { benchImport } from './kube-import.ts';

@@ -1,9 +1,9 @@
-import { buildArpRequest } from '#agent/probe/arp-frame.ts';
-import { bindPacketSocket, sendFrame } from '#agent/probe/libc.ts';
-import { findLink } from '#agent/probe/link.ts';
-import { NETNS_DIRECTORIES } from '#agent/probe/netns-path.ts';
-import { SocketOpener } from '#agent/probe/socket-opener.ts';
-import { Ticker } from '#agent/probe/ticker.ts';
+import { bindPacketSocket, sendFrame } from '#agent/probe/kernel/libc.ts';
+import { findLink } from '#agent/probe/kernel/link.ts';
+import { NETNS_DIRECTORIES } from '#agent/probe/kernel/netns-path.ts';
+import { SocketOpener } from '#agent/probe/kernel/socket-opener.ts';
+import { Ticker } from '#agent/probe/kernel/ticker.ts';
+import { buildArpRequest } from '#agent/probe/wire/arp-frame.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 
 /** Broadcasts ARP requests about other addresses until SIGTERM, then says how many a second it were. */

@@ -1,6 +1,6 @@
 import { spoolFileName } from '#pkg/agentapi/spooled-del.ts';
 import { type AddArgs, type AddResponse, CLIENT_HEADER, type DelArgs, PATHS } from '#pkg/agentapi/wire.ts';
-import { spool } from '#plugin/node-spool.ts';
+import { spool } from '#plugin/node/node-spool.ts';
 import { callSocket } from '#test/support/socket-call.ts';
 
 const ADD_TIMEOUT_MS = 30_000;

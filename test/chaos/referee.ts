@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RecordSpec } from '#pkg/crd/ip-record.ts';
+import type { RecordSpec } from '#pkg/record/ip-record.ts';
 import type { ChaosApi } from './chaos-api.ts';
 import type { Sandbox, Sandboxes } from './sandboxes.ts';
 

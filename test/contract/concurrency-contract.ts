@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { type LedgerResource, type MakeLedger, taken } from './ledger-resource.ts';
 import { heldBy, holderOf, inState, specOf } from './record-spec.ts';
 

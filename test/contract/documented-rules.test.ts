@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PoolView } from '#agent/allocate/pool-view.ts';
+import { PoolView } from '#agent/views/pool-view.ts';
 import { decodePool } from '#pkg/crd/decode-pool.ts';
 import { formatAddress } from '#pkg/ip/address.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Reason } from '#pkg/errors/reasons.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 
 /** An empty ledger, gone at the end of the block. */
 export interface LedgerResource extends AsyncDisposable {

@@ -1,5 +1,5 @@
-import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
-import { openSqliteLedger } from '#pkg/ledger/sqlite-ledger.ts';
+import { openSqliteLedger } from '#pkg/ledger/sqlite/sqlite-ledger.ts';
+import { createMemoryLedger } from '#test/support/memory-ledger.ts';
 import { describeLedger } from './ledger-contract.ts';
 import { makeTemporaryDirectory } from './temporary-directory.ts';
 

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { holderKey } from '#pkg/crd/holder-key.ts';
-import { type IpRecord, RECORD_STATES, type RecordSpec } from '#pkg/crd/ip-record.ts';
 import type { TakenAddress } from '#pkg/ledger/ledger.ts';
-import { amendProblem, takeOverProblem } from '#pkg/ledger/transitions.ts';
+import { holderKey } from '#pkg/record/holder-key.ts';
+import { type IpRecord, RECORD_STATES, type RecordSpec } from '#pkg/record/ip-record.ts';
+import { amendProblem, takeOverProblem } from '#pkg/record/transitions.ts';
 import { LedgerModel } from './ledger-model.ts';
 import { expectFailure, type LedgerResource, type MakeLedger } from './ledger-resource.ts';
 import { heldBy, holderOf, inState, specOf } from './record-spec.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { holderKey } from '#pkg/crd/holder-key.ts';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import type { Ledger, RecordQuery } from '#pkg/ledger/ledger.ts';
+import { holderKey } from '#pkg/record/holder-key.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { expectFailure, type MakeLedger, taken } from './ledger-resource.ts';
 import { heldBy, holderOf, specOf } from './record-spec.ts';
 

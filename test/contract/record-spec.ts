@@ -1,4 +1,4 @@
-import type { Holder, RecordSpec, RecordState } from '#pkg/crd/ip-record.ts';
+import type { Holder, RecordSpec, RecordState } from '#pkg/record/ip-record.ts';
 
 const UNTIL = '2030-01-01T00:00:00Z';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RECORD_STATES } from '#pkg/crd/ip-record.ts';
+import { RECORD_STATES } from '#pkg/record/ip-record.ts';
 import { amended, type MakeLedger, taken } from './ledger-resource.ts';
 import { heldBy, inState, specOf } from './record-spec.ts';
 

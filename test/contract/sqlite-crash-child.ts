@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { openSqliteLedger } from '#pkg/ledger/sqlite-ledger.ts';
+import { openSqliteLedger } from '#pkg/ledger/sqlite/sqlite-ledger.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { heldBy, specOf } from './record-spec.ts';
 
 const WORKERS = 8;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { openSqliteLedger } from '#pkg/ledger/sqlite-ledger.ts';
+import { openSqliteLedger } from '#pkg/ledger/sqlite/sqlite-ledger.ts';
 import { makeTemporaryDirectory } from './temporary-directory.ts';
 
 const CHILD = fileURLToPath(import.meta.resolve('./sqlite-crash-child.ts'));

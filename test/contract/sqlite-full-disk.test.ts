@@ -1,9 +1,9 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { lockDataDirectory } from '#pkg/ledger/agent-lock.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { openSqliteLedger } from '#pkg/ledger/sqlite-ledger.ts';
+import { lockDataDirectory } from '#pkg/ledger/sqlite/agent-lock.ts';
+import { openSqliteLedger } from '#pkg/ledger/sqlite/sqlite-ledger.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { expectFailure, taken } from './ledger-resource.ts';
 import { specOf } from './record-spec.ts';
 import { mountTmpfs } from './tmpfs.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type IpRecord, RECORD_STATES, type RecordSpec, type RecordState } from '#pkg/crd/ip-record.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { type IpRecord, RECORD_STATES, type RecordSpec, type RecordState } from '#pkg/record/ip-record.ts';
 import { amended, expectFailure, type MakeLedger, taken } from './ledger-resource.ts';
 import { heldBy, inState, specOf } from './record-spec.ts';
 

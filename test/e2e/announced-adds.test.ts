@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { parseArp } from '#agent/probe/arp-frame.ts';
-import { ETHER_TYPE } from '#agent/probe/ethernet-frame.ts';
-import { formatMac } from '#agent/probe/mac-address.ts';
-import { parseNdp } from '#agent/probe/ndp-frame.ts';
+import { parseArp } from '#agent/probe/wire/arp-frame.ts';
+import { ETHER_TYPE } from '#agent/probe/wire/ethernet-frame.ts';
+import { formatMac } from '#agent/probe/wire/mac-address.ts';
+import { parseNdp } from '#agent/probe/wire/ndp-frame.ts';
 import { formatAddress } from '#pkg/ip/address.ts';
 import { startAgent } from '#test/support/agent-process.ts';
 import { addressesIn, callPlugin } from '#test/support/plugin-call.ts';

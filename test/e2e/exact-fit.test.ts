@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { type AgentProcess, startAgent } from '#test/support/agent-process.ts';
 import { addressesIn, callPlugin, inParallel } from '#test/support/plugin-call.ts';
 import { poolYaml } from '#test/support/pool-yaml.ts';

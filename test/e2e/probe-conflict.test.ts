@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
-import { buildArpAnnouncement, buildArpProbe, buildArpRequest, parseArp } from '#agent/probe/arp-frame.ts';
-import { ETHER_TYPE } from '#agent/probe/ethernet-frame.ts';
-import { formatMac } from '#agent/probe/mac-address.ts';
-import { buildNdpAnnouncement, buildNdpProbe, buildNdpSolicitation, parseNdp } from '#agent/probe/ndp-frame.ts';
 import { Prober } from '#agent/probe/prober.ts';
+import { buildArpAnnouncement, buildArpProbe, buildArpRequest, parseArp } from '#agent/probe/wire/arp-frame.ts';
+import { ETHER_TYPE } from '#agent/probe/wire/ethernet-frame.ts';
+import { formatMac } from '#agent/probe/wire/mac-address.ts';
+import { buildNdpAnnouncement, buildNdpProbe, buildNdpSolicitation, parseNdp } from '#agent/probe/wire/ndp-frame.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import { giveAddress, makeLan, setSysctl, strayThreads, targetOn, WIRINGS } from './probe-lan.ts';
 import { arpReply, openPeer, type Peer } from './probe-peer.ts';

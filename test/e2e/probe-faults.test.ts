@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import { ETHER_TYPE } from '#agent/probe/ethernet-frame.ts';
-import { buildNdpAnnouncement } from '#agent/probe/ndp-frame.ts';
 import { Prober } from '#agent/probe/prober.ts';
+import { ETHER_TYPE } from '#agent/probe/wire/ethernet-frame.ts';
+import { buildNdpAnnouncement } from '#agent/probe/wire/ndp-frame.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import { giveAddress, type Lan, makeLan, setSysctl, strayThreads, targetOn, WIRINGS } from './probe-lan.ts';
 import { arpReply, openPeer, type Peer } from './probe-peer.ts';

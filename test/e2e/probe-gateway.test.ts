@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import { parseArp } from '#agent/probe/arp-frame.ts';
-import { ETHER_TYPE } from '#agent/probe/ethernet-frame.ts';
 import { Prober } from '#agent/probe/prober.ts';
+import { parseArp } from '#agent/probe/wire/arp-frame.ts';
+import { ETHER_TYPE } from '#agent/probe/wire/ethernet-frame.ts';
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import { giveAddress, makeLan, strayThreads, targetOn, WIRINGS } from './probe-lan.ts';
 import { arpReply, openPeer } from './probe-peer.ts';

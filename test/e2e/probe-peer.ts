@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bindPacketSocket, receiveFrame, sendFrame } from '#agent/probe/libc.ts';
-import { findLink } from '#agent/probe/link.ts';
-import { NETNS_DIRECTORIES } from '#agent/probe/netns-path.ts';
-import { SocketOpener } from '#agent/probe/socket-opener.ts';
-import { Ticker } from '#agent/probe/ticker.ts';
+import { bindPacketSocket, receiveFrame, sendFrame } from '#agent/probe/kernel/libc.ts';
+import { findLink } from '#agent/probe/kernel/link.ts';
+import { NETNS_DIRECTORIES } from '#agent/probe/kernel/netns-path.ts';
+import { SocketOpener } from '#agent/probe/kernel/socket-opener.ts';
+import { Ticker } from '#agent/probe/kernel/ticker.ts';
 import type { Netns } from '#test/support/netns.ts';
 
 export interface Peer extends AsyncDisposable {

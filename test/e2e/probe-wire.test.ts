@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import { buildArpAnnouncement, buildArpProbe, buildArpRequest } from '#agent/probe/arp-frame.ts';
-import { buildNdpAnnouncement, buildNdpProbe, buildNdpSolicitation } from '#agent/probe/ndp-frame.ts';
 import { Prober } from '#agent/probe/prober.ts';
+import { buildArpAnnouncement, buildArpProbe, buildArpRequest } from '#agent/probe/wire/arp-frame.ts';
+import { buildNdpAnnouncement, buildNdpProbe, buildNdpSolicitation } from '#agent/probe/wire/ndp-frame.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import { startCapture } from './probe-capture.ts';
 import { announcementOn, type Lan, makeLan, setSysctl, strayThreads, targetOn } from './probe-lan.ts';

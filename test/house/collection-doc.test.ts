@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { COLLECT_DEFAULTS } from '#controller/collect/collect-settings.ts';
-import { CAUSES } from '#controller/collect/verdict.ts';
 import { readFrom } from '#controller/controller-env.ts';
+import { COLLECT_DEFAULTS } from '#controller/judge/collect-settings.ts';
+import { CAUSES } from '#controller/judge/verdict.ts';
 import { EnvReader } from '#pkg/config/env-reader.ts';
 import { readRootFile } from './source-files.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { REASONS } from '#pkg/errors/reasons.ts';
-import { toApiError } from '#pkg/kube/api-error.ts';
-import { FAILURES, type FailureKind, failure } from '#pkg/kube/outcome.ts';
+import { toApiError } from '#pkg/kube/objects/api-error.ts';
+import { FAILURES, type FailureKind, failure } from '#pkg/kube/objects/outcome.ts';
 import { readRootFile } from './source-files.ts';
 
 const [, ...sections] = readRootFile('docs/errors.md').split(/^## /m);

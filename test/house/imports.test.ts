@@ -35,6 +35,48 @@ test('every source lies in a room of the plan, in hack or in test', () => {
   expect([...new Set(homeless)]).toEqual([]);
 });
 
+test('every room of the plan has production code', () => {
+  const lived = new Set(shipped.map(({ path }) => roomOf(path)).concat(files.map(({ path }) => roomOf(path))));
+  expect(Object.keys(ROOMS).filter((room) => !lived.has(room))).toEqual([]);
+});
+
+test('no room may import more than it does', () => {
+  const used = new Set(
+    shipped.filter(({ from }) => from.startsWith('#')).map(({ path, from }) => `${roomOf(path)} → ${targetOf(from)}`),
+  );
+  const own = (room: string) => /^(agent|controller|ctl|plugin)\//.test(room);
+  const unused = Object.entries(ROOMS).flatMap(([room, { rooms }]) =>
+    rooms.filter((other) => own(other) && !used.has(`${room} → ${other}`)).map((other) => `${room} → ${other}`),
+  );
+  expect(unused).toEqual([]);
+});
+
+test('two rooms never import each other, on whatever way round', () => {
+  const graph = new Map<string, Set<string>>();
+  for (const { path, from } of shipped) {
+    if (!from.startsWith('#') || targetOf(from) === roomOf(path)) continue;
+    graph.set(roomOf(path), (graph.get(roomOf(path)) ?? new Set()).add(targetOf(from)));
+  }
+  const reachable = (start: string): Set<string> => {
+    const seen = new Set<string>();
+    const open = [start];
+    for (let room = open.pop(); room !== undefined; room = open.pop()) {
+      for (const next of graph.get(room) ?? []) if (!seen.has(next)) open.push(next) && seen.add(next);
+    }
+    return seen;
+  };
+  expect(graph.size).toBeGreaterThan(40);
+  expect([...graph.keys()].filter((room) => reachable(room).has(room))).toEqual([]);
+});
+
+test('a room can be overlooked: it has about 20 production files at most', () => {
+  const sizes = Map.groupBy(
+    files.filter(({ path }) => roomOf(path) in ROOMS && !path.endsWith('.test.ts')),
+    ({ path }) => roomOf(path),
+  );
+  expect([...sizes].filter(([, inside]) => inside.length > 21).map(([room]) => room)).toEqual([]);
+});
+
 test('a room imports only the rooms it may', () => {
   const wrong = crossings.filter(({ path, from }) => {
     const room = roomOf(path);

@@ -7,9 +7,9 @@ import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const ROOMS = /^(plugin|pkg\/cni|pkg\/agentapi|pkg\/errors|cmd\/plugin)\/[^/]+\.ts$/;
+const ROOMS = /^(plugin|plugin\/node|pkg\/cni|pkg\/agentapi|pkg\/errors|cmd\/plugin)\/[^/]+\.ts$/;
 /** The Node adapter of PluginIo; everything else must also run on bare QuickJS. */
-const NODE_ADAPTER = /^(plugin\/node-[^/]+|cmd\/plugin\/main)\.ts$/;
+const NODE_ADAPTER = /^(plugin\/node\/[^/]+|cmd\/plugin\/main)\.ts$/;
 /** The host's adapter is written for its very engine, which knows more than ES2023. */
 const HOST_ADAPTER = /^(plugin\/host-io|cmd\/plugin\/host-main)\.ts$/;
 

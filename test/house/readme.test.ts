@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { existsInRoot, listRooms, readRootFile } from './source-files.ts';
+import { existsInRoot, listAreas, readRootFile } from './source-files.ts';
 
 const readme = readRootFile('README.md');
 
-test('the map shows every room, and no room that is not there', () => {
+test('the map shows every area, and none that is not there', () => {
   const mapped = [...readme.matchAll(/^\| `([a-z0-9/]+)\/` \|/gm)].map(([, room]) => room);
-  expect(mapped.toSorted()).toEqual(listRooms());
+  expect(mapped.toSorted()).toEqual(listAreas());
 });
 
 test('the two commands are named', () => {

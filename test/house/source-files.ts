@@ -23,17 +23,22 @@ export function existsInRoot(path: string): boolean {
   return existsSync(join(ROOT, path));
 }
 
-/** Folders two levels deep where the first one only groups (`pkg/ip`), else one (`agent`); those without a file do not count. */
-export function listRooms(): string[] {
+/** What the map of the README shows: folders two levels deep where the first one only groups (`pkg/ip`), else one (`agent`). */
+export function listAreas(): string[] {
   const files = globSync('*/**/*', { cwd: ROOT, exclude: ['node_modules/**', 'dist/**'], withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length + 1));
-  return [...new Set(files.map(roomOf))].sort();
+  const areaOf = (path: string) => {
+    const [first = '', second = ''] = path.split('/');
+    return GROUPS.includes(first) ? `${first}/${second}` : first;
+  };
+  return [...new Set(files.map(areaOf))].sort();
 }
 
 const GROUPS = ['pkg', 'cmd', 'test'];
 
+/** A room is a folder. Folders of tests are as deep as they like: the first two levels are the room. */
 export function roomOf(path: string): string {
-  const [first = '', second = ''] = path.split('/');
-  return GROUPS.includes(first) ? `${first}/${second}` : first;
+  const parts = path.split('/').slice(0, -1);
+  return (parts[0] === 'test' ? parts.slice(0, 2) : parts).join('/');
 }

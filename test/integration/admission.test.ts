@@ -2,12 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { startAdmission } from '#controller/admission/start-admission.ts';
 import { keepPools } from '#controller/lifecycle/keep-pools.ts';
 import { projectPools } from '#controller/project/project-pools.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import { EventSink } from '#pkg/kube/event-sink.ts';
-import type { KubeObject, NewObject } from '#pkg/kube/kube-object.ts';
-import type { Outcome } from '#pkg/kube/outcome.ts';
-import { FINALIZER, POOLS, RESERVED_IPS, SUBNETS } from '#pkg/kube/spider-resources.ts';
-import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { EventSink } from '#pkg/kube/events/event-sink.ts';
+import type { KubeObject, NewObject } from '#pkg/kube/objects/kube-object.ts';
+import type { Outcome } from '#pkg/kube/objects/outcome.ts';
+import { FINALIZER, POOLS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { inState, specOf } from '#test/contract/record-spec.ts';
 import { findFreePort } from '#test/support/api-ports.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Step } from '#agent/steps.ts';
+import type { Step } from '#agent/calls/steps.ts';
 import { makeTemporaryDirectory } from '#test/contract/temporary-directory.ts';
 import { copyImage } from '#test/support/image-copy.ts';
 import { addressesIn, inParallel } from '#test/support/plugin-call.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { conflictEvents } from '#agent/told-events.ts';
+import { conflictEvents } from '#agent/report/told-events.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
-import { EventSink } from '#pkg/kube/event-sink.ts';
+import { EventSink } from '#pkg/kube/events/event-sink.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { kubectl } from '#test/support/manifests.ts';
 import { type AgentAtWork, type PodCluster, startAgentOf, startPodCluster } from './pod-cluster.ts';

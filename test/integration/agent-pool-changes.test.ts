@@ -3,9 +3,9 @@ import { keepPools } from '#controller/lifecycle/keep-pools.ts';
 import { projectPools } from '#controller/project/project-pools.ts';
 import { ADMIN_PATHS, type ExplainAnswer } from '#pkg/agentapi/admin.ts';
 import type { ErrorBody } from '#pkg/agentapi/wire.ts';
-import { NO_EVENTS } from '#pkg/kube/events.ts';
-import { FINALIZER, POOLS } from '#pkg/kube/spider-resources.ts';
-import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
+import { NO_EVENTS } from '#pkg/kube/events/events.ts';
+import { FINALIZER, POOLS } from '#pkg/kube/objects/spider-resources.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { silent, watchAsLeader } from './leader-views.ts';
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { toRetained } from '#pkg/crd/released-spec.ts';
+import { toRetained } from '#pkg/record/released-spec.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import {
   type ControllerStage,

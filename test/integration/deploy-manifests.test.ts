@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readAgentEnv } from '#agent/agent-env.ts';
+import { readAgentEnv } from '#agent/compose/agent-env.ts';
 import { readControllerEnv } from '#controller/controller-env.ts';
 import { decodeClusterConfig } from '#pkg/config/decode-cluster-config.ts';
 import { callApi } from '#test/support/api-request.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { KubeClient } from '#pkg/kube/client.ts';
+import { KubeClient } from '#pkg/kube/client/client.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { useSharedServer } from '#test/support/shared-api-server.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';

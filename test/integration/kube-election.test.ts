@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { KubeClient } from '#pkg/kube/client.ts';
-import { Election, type ElectionOptions, type ElectionTrouble } from '#pkg/kube/election.ts';
-import { LEASES } from '#pkg/kube/lease.ts';
-import { SYSTEM_TIMING } from '#pkg/kube/timing.ts';
+import { KubeClient } from '#pkg/kube/client/client.ts';
+import { Election, type ElectionOptions, type ElectionTrouble } from '#pkg/kube/leader/election.ts';
+import { LEASES } from '#pkg/kube/leader/lease.ts';
+import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
 import { useSharedServer } from '#test/support/shared-api-server.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { accessAt, clientOf, portOf } from './kube-things.ts';

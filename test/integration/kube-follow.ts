@@ -1,8 +1,8 @@
 import { expect, vi } from 'vitest';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import type { WatchEvent } from '#pkg/kube/known-objects.ts';
-import type { Failure, Outcome } from '#pkg/kube/outcome.ts';
-import { Reflector, type ReflectorOptions } from '#pkg/kube/reflector.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { Failure, Outcome } from '#pkg/kube/objects/outcome.ts';
+import type { WatchEvent } from '#pkg/kube/watch/known-objects.ts';
+import { Reflector, type ReflectorOptions } from '#pkg/kube/watch/reflector.ts';
 import { THINGS, thing } from './kube-things.ts';
 
 export const PATIENCE_MS = 60_000;

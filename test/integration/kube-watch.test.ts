@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { KubeClient } from '#pkg/kube/client.ts';
-import type { ListQuery } from '#pkg/kube/list-query.ts';
-import type { ReflectorOptions } from '#pkg/kube/reflector.ts';
+import { KubeClient } from '#pkg/kube/client/client.ts';
+import type { ListQuery } from '#pkg/kube/objects/list-query.ts';
+import type { ReflectorOptions } from '#pkg/kube/watch/reflector.ts';
 import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
 import { startTcpProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
 import { change as changeBy, done, follow as followWith, PATIENCE_MS } from './kube-follow.ts';

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Access } from '#pkg/kube/access.ts';
-import { KubeClient } from '#pkg/kube/client.ts';
-import { createDefinite } from '#pkg/kube/definite-create.ts';
-import { deleteDefinite } from '#pkg/kube/definite-delete.ts';
-import { updateDefinite } from '#pkg/kube/definite-update.ts';
-import { isMap, type KubeObject } from '#pkg/kube/kube-object.ts';
+import { KubeClient } from '#pkg/kube/client/client.ts';
+import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import type { Access } from '#pkg/kube/transport/access.ts';
+import { createDefinite } from '#pkg/kube/write/definite-create.ts';
+import { deleteDefinite } from '#pkg/kube/write/definite-delete.ts';
+import { updateDefinite } from '#pkg/kube/write/definite-update.ts';
 import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { accessAt, clientOf, installThings, portOf, THINGS, thing } from './kube-things.ts';

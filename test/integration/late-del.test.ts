@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { addressesIn } from '#test/support/plugin-call.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { type ClusterAgentProcess, startClusterAgentProcess } from './cluster-agent-process.ts';

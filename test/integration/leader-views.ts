@@ -4,9 +4,9 @@ import { type ObjectView, watchObjects } from '#controller/project/object-view.t
 import { type PodsView, podsOf } from '#controller/project/pods-view.ts';
 import { PoolCatalog } from '#controller/project/pool-catalog.ts';
 import { type RecordsView, recordsOf } from '#controller/project/records-view.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import type { Resource } from '#pkg/kube/resource.ts';
-import { ENDPOINTS, POOLS, RESERVED_IPS, SUBNETS } from '#pkg/kube/spider-resources.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { Resource } from '#pkg/kube/objects/resource.ts';
+import { ENDPOINTS, POOLS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 
 export interface LeaderViews extends AsyncDisposable {
   readonly records: RecordsView;

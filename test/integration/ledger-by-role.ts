@@ -1,5 +1,5 @@
-import type { IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 
 export interface Roles {
   /** By node. */

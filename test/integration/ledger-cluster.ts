@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { vi } from 'vitest';
-import type { LoadAccess } from '#pkg/kube/access.ts';
-import type { ClientOptions } from '#pkg/kube/caller.ts';
-import { KubeClient } from '#pkg/kube/client.ts';
-import { toNewObject } from '#pkg/ledger/kubernetes-record.ts';
+import type { ClientOptions } from '#pkg/kube/client/caller.ts';
+import { KubeClient } from '#pkg/kube/client/client.ts';
+import type { LoadAccess } from '#pkg/kube/transport/access.ts';
+import { toNewObject } from '#pkg/ledger/kubernetes/kubernetes-record.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { type ApiServer, type RunningServer, startApiServer } from '#test/support/api-server.ts';

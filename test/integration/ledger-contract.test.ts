@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import { describeLedger } from '#test/contract/ledger-contract.ts';
 import type { RunningServer } from '#test/support/api-server.ts';
 import { useSharedServer } from '#test/support/shared-api-server.ts';

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import type { Failure } from '#pkg/kube/outcome.ts';
+import type { Failure } from '#pkg/kube/objects/outcome.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
-import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { amended, expectFailure, taken } from '#test/contract/ledger-resource.ts';
 import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
 import { applyManifests, kubectl } from '#test/support/manifests.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach } from 'vitest';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
-import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { specOf } from '#test/contract/record-spec.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
 

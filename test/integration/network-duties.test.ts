@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import { startAdmission } from '#controller/admission/start-admission.ts';
 import { startNetworkDuties } from '#controller/lifecycle/network-duties.ts';
-import { NO_EVENTS } from '#pkg/kube/events.ts';
-import { ENDPOINTS, FINALIZER, POOLS } from '#pkg/kube/spider-resources.ts';
-import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
+import { NO_EVENTS } from '#pkg/kube/events/events.ts';
+import { ENDPOINTS, FINALIZER, POOLS } from '#pkg/kube/objects/spider-resources.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
 import { findFreePort } from '#test/support/api-ports.ts';
 import { clientOf } from './kube-things.ts';

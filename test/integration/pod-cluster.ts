@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFailed, vi } from 'vitest';
-import { type AgentEnv, readAgentEnv } from '#agent/agent-env.ts';
-import { NO_METRICS, type WatchedGauge } from '#agent/agent-metrics.ts';
-import { startClusterAgent } from '#agent/cluster/cluster-agent.ts';
-import type { ReachStep } from '#agent/steps.ts';
+import type { ReachStep } from '#agent/calls/steps.ts';
+import { type AgentEnv, readAgentEnv } from '#agent/compose/agent-env.ts';
+import { startClusterAgent } from '#agent/compose/cluster-agent.ts';
+import { NO_METRICS, type WatchedGauge } from '#agent/report/agent-metrics.ts';
 import {
   type AddArgs,
   type AddResponse,
@@ -19,9 +19,9 @@ import {
 } from '#pkg/agentapi/wire.ts';
 import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
 import { decodeClusterConfig } from '#pkg/config/decode-cluster-config.ts';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import { everyRecord } from '#pkg/ledger/every-record.ts';
-import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
 

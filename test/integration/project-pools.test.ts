@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { projectPools } from '#controller/project/project-pools.ts';
 import { sampleGauges } from '#controller/project/sample-gauges.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import { Reflector } from '#pkg/kube/reflector.ts';
-import { POOLS, RESERVED_IPS } from '#pkg/kube/spider-resources.ts';
-import { openKubernetesLedger } from '#pkg/ledger/kubernetes-ledger.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { POOLS, RESERVED_IPS } from '#pkg/kube/objects/spider-resources.ts';
+import { Reflector } from '#pkg/kube/watch/reflector.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
 import { kubectl } from '#test/support/manifests.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { projectSubnets } from '#controller/project/project-subnets.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import { POOLS, SUBNETS } from '#pkg/kube/spider-resources.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { POOLS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import { clientOf } from './kube-things.ts';
 import { silent, watchAsLeader } from './leader-views.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';

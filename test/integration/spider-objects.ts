@@ -1,8 +1,8 @@
 import { vi } from 'vitest';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import type { KubeObject, NewObject } from '#pkg/kube/kube-object.ts';
-import type { Outcome } from '#pkg/kube/outcome.ts';
-import type { Resource } from '#pkg/kube/resource.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { KubeObject, NewObject } from '#pkg/kube/objects/kube-object.ts';
+import type { Outcome } from '#pkg/kube/objects/outcome.ts';
+import type { Resource } from '#pkg/kube/objects/resource.ts';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
 

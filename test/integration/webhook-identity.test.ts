@@ -4,7 +4,7 @@ import { CONFIGURATION, WEBHOOK_CONFIGURATIONS } from '#controller/admission/ca-
 import type { Identity } from '#controller/admission/certificate.ts';
 import { selfMadeIdentity } from '#controller/admission/self-made-identity.ts';
 import { CA_SECRET, ensureCa, SECRETS } from '#controller/admission/webhook-ca.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { clientOf } from './kube-things.ts';
 import { silent } from './leader-views.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';

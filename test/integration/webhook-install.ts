@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { CONFIGURATION, WEBHOOK_CONFIGURATIONS } from '#controller/admission/ca-bundles.ts';
-import type { KubeClient } from '#pkg/kube/client.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { sure } from './spider-objects.ts';
 
 const FILE = join(import.meta.dirname, '../../deploy/webhook.yaml');

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { spoolFileName } from '#pkg/agentapi/spooled-del.ts';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildPool } from './build-pool.ts';
 import { addArgs, delArgs, type MemoryAgent, newCall } from './memory-agent.ts';
 

@@ -1,8 +1,8 @@
 import type { NodeLease } from '#controller/cluster-view/node-lease.ts';
 import type { NodeSighting } from '#controller/cluster-view/node-table.ts';
 import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
-import type { Evidence } from '#controller/collect/evidence.ts';
-import type { Holder, IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
+import type { Evidence } from '#controller/judge/evidence.ts';
+import type { Holder, IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 import { buildRecord } from './build-record.ts';
 
 /** The moment of every judgement: an hour after this leader began to look. */

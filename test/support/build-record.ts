@@ -1,4 +1,4 @@
-import type { Holder, IpRecord, RecordSpec } from '#pkg/crd/ip-record.ts';
+import type { Holder, IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 
 interface RecordWish extends Partial<Omit<RecordSpec, 'holder'>> {
   readonly name?: string;

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { startStandaloneAgent } from '#agent/standalone/standalone-agent.ts';
+import { startStandaloneAgent } from '#agent/compose/standalone-agent.ts';
 import { createLogger } from '#pkg/log/logger.ts';
-import { NO_PROBING } from '#test/support/memory-agent.ts';
+import { NO_PROBING } from './memory-agent.ts';
 
 /** The real standalone agent that dies, as in a power cut, the first time it reaches the named step. */
 const { values } = parseArgs({

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { COLLECT_DEFAULTS, type CollectSettings } from '#controller/collect/collect-settings.ts';
-import type { Evidence } from '#controller/collect/evidence.ts';
-import { judge } from '#controller/collect/judge.ts';
-import type { Verdict } from '#controller/collect/verdict.ts';
-import type { IpRecord } from '#pkg/crd/ip-record.ts';
+import { COLLECT_DEFAULTS, type CollectSettings } from '#controller/judge/collect-settings.ts';
+import type { Evidence } from '#controller/judge/evidence.ts';
+import { judge } from '#controller/judge/judge.ts';
+import type { Verdict } from '#controller/judge/verdict.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildEvidence, buildPodRecord, NOW_MS } from './build-evidence.ts';
 
 /** A row of a table about the judge: what is there, and what it says to it. */

@@ -1,6 +1,6 @@
-import type { KubeClient } from '#pkg/kube/client.ts';
-import { type ScriptedPair, startScripted } from '#pkg/kube/scripted-client.ts';
-import { type ScriptedRequest, statusBody } from '#pkg/kube/scripted-server.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { type ScriptedPair, startScripted } from './scripted-client.ts';
+import { type ScriptedRequest, statusBody } from './scripted-server.ts';
 
 interface Account {
   readonly namespace: string;

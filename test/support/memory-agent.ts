@@ -2,21 +2,21 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import type { Agent } from '#agent/agent.ts';
 import type { ProbeSettings } from '#agent/allocate/address-probe.ts';
-import type { Call } from '#agent/call.ts';
-import type { NodeIndex } from '#agent/node-index.ts';
-import type { CatalogSnapshot, PoolCatalog } from '#agent/pool-catalog.ts';
+import type { Call } from '#agent/calls/call.ts';
+import { composeStandalone, loadIndex, type StandalonePorts } from '#agent/compose/compose-standalone.ts';
+import { Spool } from '#agent/debts/spool.ts';
+import { assembleCatalog } from '#agent/host/assemble-catalog.ts';
+import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { Collector } from '#agent/release/collector.ts';
 import type { Releaser } from '#agent/release/releaser.ts';
-import { Spool } from '#agent/release/spool.ts';
-import { assembleCatalog } from '#agent/standalone/assemble-catalog.ts';
-import { composeStandalone, loadIndex, type StandalonePorts } from '#agent/standalone/compose-standalone.ts';
+import type { Agent } from '#agent/serve/agent.ts';
+import type { CatalogSnapshot, PoolCatalog } from '#agent/sources/pool-catalog.ts';
 import type { AddArgs, DelArgs } from '#pkg/agentapi/wire.ts';
 import type { ReservedIp } from '#pkg/crd/decode-reserved-ip.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { createMemoryLedger } from '#pkg/ledger/memory-ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import { createMemoryLedger } from './memory-ledger.ts';
 
 /** A catalog that a test changes at will. */
 export class FixedCatalog implements PoolCatalog {

@@ -1,4 +1,4 @@
-import type { PodFacts, PodName, Pods } from '#agent/cluster/pods.ts';
+import type { PodFacts, PodName, Pods } from '#agent/sources/pods.ts';
 
 /** The pods of worker-1, as a test wants them to be. */
 export class MemoryPods implements Pods {

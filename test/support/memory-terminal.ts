@@ -1,4 +1,4 @@
-import type { Terminal } from '#ctl/terminal.ts';
+import type { Terminal } from '#ctl/client/terminal.ts';
 
 interface MemoryTerminal extends Terminal {
   readonly stdout: string;

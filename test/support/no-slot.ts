@@ -1,4 +1,4 @@
-import type { Slot } from '#agent/gate.ts';
+import type { Slot } from '#agent/calls/gate.ts';
 
 /** For a call that nobody queues behind. */
 export const NO_SLOT: Slot = {

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
-import type { KubeClient } from '#pkg/kube/client.ts';
-import { startScripted } from '#pkg/kube/scripted-client.ts';
-import { type ScriptedRequest, statusBody } from '#pkg/kube/scripted-server.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { startScripted } from './scripted-client.ts';
+import { type ScriptedRequest, statusBody } from './scripted-server.ts';
 
 type Asked = { readonly plural: string; readonly name?: string };
 type Get = (request: ScriptedRequest, asked: Required<Asked>) => void;

@@ -1,7 +1,7 @@
-import type { RecordSpec } from '#pkg/crd/ip-record.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { abandonedWrite } from '#pkg/ledger/abandoned-write.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { RecordSpec } from '#pkg/record/ip-record.ts';
 import { scriptedLedger } from './scripted-ledger.ts';
 
 /** `away`: nothing gets through. `mute`: writes are done, and no answer comes back. `late`: creates are on their way for now. `closed`: no write is allowed. */

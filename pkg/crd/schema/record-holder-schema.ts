@@ -1,4 +1,4 @@
-import { HOLDER_KINDS } from '#pkg/crd/ip-record.ts';
+import { HOLDER_KINDS } from '#pkg/record/ip-record.ts';
 import { integer, name, object, text } from './schema.ts';
 
 /** No control characters: these are shown on operators' terminals. And a character is as long here as it is to the decoder. */

@@ -1,0 +1,44 @@
+import type { Logger } from 'pino';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { AdoptionMarker } from './adoption-marker.ts';
+import { NamespaceCache } from './namespace-cache.ts';
+import { NodeLabels } from './node-labels.ts';
+import { PodCache } from './pod-cache.ts';
+import { PoolCache } from './pool-cache.ts';
+import { TopController } from './top-controller.ts';
+
+/** Everything an agent watches. Every watch here is multiplied by the number of nodes. */
+export class NodeWatches implements AsyncDisposable {
+  readonly pods: PodCache;
+  readonly pools: PoolCache;
+  readonly namespaces: NamespaceCache;
+  readonly nodeLabels: NodeLabels;
+  readonly controllers: TopController;
+  readonly #adoption: AdoptionMarker;
+
+  constructor(client: KubeClient, { node, namespace }: { node: string; namespace: string }, log: Logger) {
+    this.pods = new PodCache(client, { node, log });
+    this.pools = new PoolCache(client, log);
+    this.namespaces = new NamespaceCache(client, log);
+    this.nodeLabels = new NodeLabels(client, node, log);
+    this.controllers = new TopController(client);
+    this.#adoption = new AdoptionMarker(client, namespace, log);
+  }
+
+  /** Waits until all caches are synced; `waitFor` hears what is still missing. Rejects only when disposed before that. */
+  async open(waitFor: (what: string) => void): Promise<void> {
+    waitFor('the pods of this node have not been read yet');
+    await this.pods.synced;
+    waitFor('the pools have not been read yet');
+    await this.pools.synced;
+    waitFor('namespaces and node have not been read yet');
+    await Promise.all([this.namespaces.synced, this.nodeLabels.synced]);
+    waitFor("the cluster's addresses have not been taken over yet (ConfigMap ipledger-adopted is missing)");
+    await this.#adoption.adopted;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const watched = [this.pods, this.pools, this.namespaces, this.nodeLabels, this.#adoption];
+    await Promise.all(watched.map((it) => it[Symbol.asyncDispose]()));
+  }
+}

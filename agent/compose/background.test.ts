@@ -1,0 +1,78 @@
+import { pino } from 'pino';
+import { expect, test, vi } from 'vitest';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { buildPool } from '#test/support/build-pool.ts';
+import { delArgs } from '#test/support/memory-agent.ts';
+import { type MemoryClusterAgent, startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
+import { createMemoryLedger } from '#test/support/memory-ledger.ts';
+import { scriptedLedger } from '#test/support/scripted-ledger.ts';
+import { turnedClock } from '#test/support/turned-clock.ts';
+import { startBackground } from './background.ts';
+
+const POOL = buildPool({ name: 'v4', subnet: '10.0.0.0/24', isDefault: true });
+const COUNT = 24;
+
+function portsOf(made: MemoryClusterAgent) {
+  const { refresh, spool } = made;
+  return { composed: made, watches: { open: async () => {} }, refresh, spool, log: pino({ level: 'silent' }) };
+}
+
+test('an agent is ready before a long spool is drained; rule 8 holds for the rest, and it is drained later', async () => {
+  const below = createMemoryLedger();
+  const clock = turnedClock();
+  const ledger = scriptedLedger(below, {
+    release: async (seen) => {
+      clock.turn(4_000);
+      return await below.release(seen);
+    },
+  });
+  await using before = await startMemoryClusterAgent([POOL], { ledger });
+  const { spool, pods } = before;
+  const names = Array.from({ length: COUNT }, (_, n) => `p${n}`);
+  for (const name of names) {
+    const pod = pods.put(name);
+    await before.add(pod, name);
+    pods.end(pod);
+    await spool.keep(delArgs(name));
+  }
+  await using made = await startMemoryClusterAgent([POOL], { ledger, pods, spool, isReady: false });
+  await using _background = startBackground({ ...portsOf(made), nowMs: clock.nowMs });
+  await vi.waitUntil(() => made.agent.readiness.isReady, { timeout: 30_000, interval: 1 });
+  const waiting = await spool.names();
+  expect(waiting.length).toBeGreaterThan(0);
+  expect(waiting.length).toBeLessThan(COUNT);
+  const [name = ''] = waiting.at(-1)?.split('@') ?? [];
+  const answered = await made.add(pods.put(name), name);
+  await vi.waitUntil(() => spool.count() === 0, { timeout: 30_000, interval: 20 });
+  const left = (await below.list({ limit: 100 })).map(({ spec }) => [spec.holder.containerID, spec.address]);
+  expect(left).toEqual([[name, ...answered]]);
+});
+
+test('the spool does not keep the journal waiting, nor the journal the spool', async () => {
+  const below = createMemoryLedger();
+  const answer = Promise.withResolvers<void>();
+  const asked: string[] = [];
+  let isAway = false;
+  const ledger = scriptedLedger(below, {
+    release: async (seen) => {
+      if (isAway) throw new IpamError('agent-unavailable', 'away');
+      asked.push(seen.spec.holder.name);
+      await answer.promise;
+      return await below.release(seen);
+    },
+  });
+  await using made = await startMemoryClusterAgent([POOL], { ledger });
+  const [owed, spooled] = [made.pods.put('owed'), made.pods.put('spooled')];
+  for (const pod of [owed, spooled]) {
+    await made.add(pod, pod.name);
+    made.pods.end(pod);
+  }
+  isAway = true;
+  await made.del(owed, 'owed');
+  isAway = false;
+  await made.spool.keep(delArgs('spooled'));
+  await using _background = startBackground(portsOf(made));
+  await vi.waitUntil(() => asked.length === 2, { timeout: 30_000, interval: 5 }).finally(answer.resolve);
+  await vi.waitUntil(() => made.journal.size + made.spool.count() === 0, { timeout: 30_000, interval: 5 });
+  expect(await made.records()).toEqual([]);
+});

@@ -1,0 +1,69 @@
+import type { Logger } from 'pino';
+import type { NodeWatches } from '#agent/cluster/node-watches.ts';
+import type { Spool } from '#agent/debts/spool.ts';
+import { drainSpool } from '#agent/release/drain-spool.ts';
+import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import type { ComposedAgent } from './compose-agent.ts';
+import { repeat } from './repeat.ts';
+
+const SETTLE_EVERY_MS = 2_000;
+const LOOK_EVERY_MS = 20_000;
+const REFRESH_EVERY_MS = 10 * 60_000;
+const RETRY_START_MS = 1_000;
+
+interface Background {
+  readonly composed: ComposedAgent;
+  readonly watches: Pick<NodeWatches, 'open'>;
+  readonly refresh: () => Promise<void>;
+  readonly spool: Spool;
+  readonly log: Logger;
+  readonly nowMs?: () => number;
+}
+
+/** First what must be known before anybody is answered, as often as it takes; then what is done again and again. */
+export function startBackground({ composed, watches, refresh, spool, log, nowMs }: Background): AsyncDisposable {
+  const { agent, releaser, collector, settleJournal } = composed;
+  const stack = new AsyncDisposableStack();
+  const report = (task: string) => (thrown: unknown) =>
+    log.error({ task, why: toIpamError(thrown).message }, 'background task failed');
+  const draining = { failed: new Set<string>(), ...(nowMs === undefined ? {} : { nowMs }) };
+  // At the same time: an ADD that waits for the start has no time for both rounds.
+  const settle = async () => {
+    const rounds = await Promise.allSettled([drainSpool(spool, releaser, log, draining), settleJournal()]);
+    for (const round of rounds) if (round.status === 'rejected') throw round.reason;
+  };
+  const stopped = Promise.withResolvers<'stopped'>();
+  const start = async () => {
+    if ((await Promise.race([watches.open((what) => agent.readiness.waitFor(what)), stopped.promise])) === 'stopped')
+      return;
+    agent.readiness.waitFor("this node's records have not been read yet");
+    await refresh();
+    await settle();
+    agent.readiness.become();
+    log.info('agent is ready');
+  };
+  const whenReady = (task: () => Promise<unknown>) => async () => (agent.readiness.isReady ? await task() : undefined);
+  let isFirst = true;
+  const pauseMs = () => {
+    if (agent.readiness.isReady) return REFRESH_EVERY_MS * (0.9 + Math.random() / 5);
+    const ms = isFirst ? 0 : RETRY_START_MS;
+    isFirst = false;
+    return ms;
+  };
+  const opening = repeat(
+    pauseMs,
+    async () => (agent.readiness.isReady ? await refresh() : await start()),
+    report('read this node from the API server'),
+  );
+  stack.use(opening);
+  stack.use(repeat(() => SETTLE_EVERY_MS, whenReady(settle), report('settle spool and journal')));
+  stack.use(
+    repeat(
+      () => LOOK_EVERY_MS,
+      whenReady(() => collector.collect(false)),
+      report('collect leftovers'),
+    ),
+  );
+  stack.defer(() => stopped.resolve('stopped'));
+  return stack;
+}

@@ -1,0 +1,153 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { ReachStep } from '#agent/calls/steps.ts';
+import { judgeSandbox } from '#agent/cluster/judge-sandbox.ts';
+import { NodeWatches } from '#agent/cluster/node-watches.ts';
+import { podAfterlife } from '#agent/cluster/pod-afterlife.ts';
+import { PodHolders } from '#agent/cluster/pod-holders.ts';
+import { refuseReleaseBy } from '#agent/cluster/refuse-release.ts';
+import { Journal } from '#agent/debts/journal.ts';
+import { journalled } from '#agent/debts/journalled-ledger.ts';
+import { Spool } from '#agent/debts/spool.ts';
+import { isOfNode } from '#agent/node/is-own.ts';
+import { NodeIndex } from '#agent/node/node-index.ts';
+import { refreshIndex } from '#agent/release/refresh-index.ts';
+import type { AgentMetrics } from '#agent/report/agent-metrics.ts';
+import { conflictEvents, podBehind } from '#agent/report/told-events.ts';
+import type { Readiness } from '#agent/serve/readiness.ts';
+import { buildServer } from '#agent/serve/server.ts';
+import { stopServing } from '#agent/serve/stop-serving.ts';
+import { listenOn, takeHost } from '#agent/serve/take-host.ts';
+import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
+import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import { KubeClient } from '#pkg/kube/client/client.ts';
+import { EventSink } from '#pkg/kube/events/event-sink.ts';
+import type { LoadAccess } from '#pkg/kube/transport/access.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
+import type { AgentEnv } from './agent-env.ts';
+import { planOptionsOf, probeSettingsOf } from './agent-settings.ts';
+import { startBackground } from './background.ts';
+import { composeAgent } from './compose-agent.ts';
+import { openProber } from './open-prober.ts';
+
+const UNFINISHED_AFTER_MS = 3_600_000;
+
+export interface ClusterAgentConfig {
+  readonly config: ClusterConfig;
+  readonly env: AgentEnv;
+  readonly dataDirectory: string;
+  readonly spoolDirectory: string;
+  readonly loadAccess: LoadAccess;
+  readonly metrics: AgentMetrics;
+}
+
+export interface ClusterAgent extends AsyncDisposable {
+  readonly readiness: Readiness;
+}
+
+/** Everything one agent needs on a node of a cluster. Returns once it listens; it is ready when `readiness` says so. */
+export async function startClusterAgent(
+  { config, env, dataDirectory, spoolDirectory, loadAccess, metrics }: ClusterAgentConfig,
+  log: Logger,
+  reach: ReachStep,
+): Promise<ClusterAgent> {
+  await using starting = new AsyncDisposableStack();
+  const socketPath = config.ipamUnixSocketPath;
+  await takeHost({ dataDirectory, socketPath }, starting);
+  const probeSettings = probeSettingsOf(config);
+  const prober = openProber(probeSettings, starting, log);
+  const spool = new Spool(spoolDirectory);
+  await spool.prepare();
+  await spool.removeUnfinished(new Date(Date.now() - UNFINISHED_AFTER_MS));
+  const journal = await openJournal(dataDirectory, log);
+
+  const { nodeName: node, podNamespace: namespace } = env;
+  const client = starting.use(new KubeClient(loadAccess, { userAgent: `ipledger-agent/${node}` }));
+  const events = starting.use(
+    new EventSink(client, { reporter: 'agent', instance: env.podName, onTrouble: reportEvents(log) }),
+  );
+  const raw = openKubernetesLedger(client, { onUnreadable: reportUnreadable(log) });
+  starting.defer(() => raw.close());
+  const ledger = journalled(raw, journal, () => new Date());
+  const index = new NodeIndex(() => performance.now());
+  const watches = starting.use(new NodeWatches(client, { node, namespace }, log));
+  const { multusClusterNetwork, multusNamespace } = env;
+  const holders = new PodHolders(watches, {
+    ...config,
+    node,
+    multusNamespace,
+    multusClusterNetwork: multusClusterNetwork === '' ? null : multusClusterNetwork,
+  });
+  const composed = composeAgent({
+    ledger,
+    index,
+    catalog: watches.pools,
+    holders,
+    planOptions: planOptionsOf(config, env),
+    spool,
+    journal,
+    judgeAfterlife: podAfterlife(watches.pods, config),
+    judgeLeftover: judgeSandbox(watches.pods),
+    isStillAlive: async ({ holder, podName }) => {
+      const pod = await watches.pods.read({ namespace: holder.namespace, name: podName, uid: holder.uid });
+      return pod?.uid === holder.uid && pod.isAlive;
+    },
+    node,
+    isOwn: isOfNode(node),
+    refuseRelease: refuseReleaseBy(node),
+    exhaustedWaitMs: config.exhaustedWaitSeconds * 1000,
+    log,
+    reach,
+    prober,
+    probeSettings,
+    metrics,
+    events,
+    onConflict: ({ spec }, mac) => {
+      const found = { address: spec.address, mac };
+      for (const event of conflictEvents(podBehind(spec.holder, watches.pods), spec.pool, found)) events.tell(event);
+    },
+  });
+  const { agent, releaser, waiters } = composed;
+  metrics.watch('journal-entries', () => journal.size);
+  metrics.watch('index-records', () => index.size);
+  metrics.watch('spool-entries', () => spool.count());
+  metrics.watch('waiting-adds', () => waiters.waiting);
+  metrics.watch('lost-events', () => events.lost);
+  const server = buildServer(agent, log, { ...env, sticky: config });
+  await listenOn(server, socketPath);
+  starting.defer(() => stopServing(server, socketPath));
+  starting.defer(() => waiters.stop());
+  starting.defer(() => agent.readiness.giveUp());
+  log.info({ socket: socketPath, node }, 'agent listens');
+
+  const ended = (uid: string) => {
+    releaser.podEnded(uid).then(
+      (released) =>
+        released.length > 0 && log.info({ uid, released: released.length }, 'pod ended, kept addresses released'),
+      (thrown: unknown) => log.error({ uid, why: toIpamError(thrown).message }, 'kept addresses not released'),
+    );
+  };
+  starting.use(watches.pods.onEnd(ended));
+  const refresh = () =>
+    refreshIndex({ ledger, index, releaser, pods: watches.pods, node, nowMs: () => performance.now(), log });
+  starting.use(startBackground({ composed, watches, refresh, spool, log }));
+  const everything = starting.move();
+  return { readiness: agent.readiness, [Symbol.asyncDispose]: () => everything.disposeAsync() };
+}
+
+async function openJournal(dataDirectory: string, log: Logger): Promise<Journal> {
+  return await Journal.open(join(dataDirectory, 'journal'), (file, why) =>
+    log.error({ file, why }, 'journal entry cannot be read and is left alone'),
+  );
+}
+
+function reportEvents(log: Logger) {
+  return (because: string | null, message: string) =>
+    because === null
+      ? log.info('Events are written again')
+      : log.warn({ because, why: message }, 'Events are not written');
+}
+
+function reportUnreadable(log: Logger) {
+  return (name: string, why: string) => log.error({ record: name, why }, 'record cannot be read');
+}

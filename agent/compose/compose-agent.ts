@@ -1,0 +1,139 @@
+import type { Logger } from 'pino';
+import { AddressProbe, type ProbeSettings, type Probing } from '#agent/allocate/address-probe.ts';
+import { Allocator } from '#agent/allocate/allocator.ts';
+import { Announcer, type Announcing } from '#agent/allocate/announcer.ts';
+import { FamilyTaker } from '#agent/allocate/family-taker.ts';
+import { FreedWaiters } from '#agent/allocate/freed-waiters.ts';
+import type { PlanOptions } from '#agent/allocate/plan.ts';
+import { Reattachment } from '#agent/allocate/reattachment.ts';
+import { StickyTakeOver } from '#agent/allocate/sticky-take-over.ts';
+import { Gate } from '#agent/calls/gate.ts';
+import { KeyedQueue } from '#agent/calls/keyed-queue.ts';
+import type { ReachStep } from '#agent/calls/steps.ts';
+import { EntryPauses } from '#agent/debts/entry-pauses.ts';
+import type { Journal } from '#agent/debts/journal.ts';
+import type { Spool } from '#agent/debts/spool.ts';
+import { Inspector } from '#agent/inspect/inspector.ts';
+import type { IsOwn } from '#agent/node/is-own.ts';
+import type { NodeIndex } from '#agent/node/node-index.ts';
+import type { JudgeAfterlife } from '#agent/release/afterlife.ts';
+import { Collector, type JudgeLeftover } from '#agent/release/collector.ts';
+import { GiveBack } from '#agent/release/give-back.ts';
+import type { RefuseRelease } from '#agent/release/release-refusal.ts';
+import { Releaser } from '#agent/release/releaser.ts';
+import { settleJournal } from '#agent/release/settle-journal.ts';
+import { type AgentMetrics, NO_METRICS } from '#agent/report/agent-metrics.ts';
+import { Agent } from '#agent/serve/agent.ts';
+import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
+import type { PoolCatalog } from '#agent/sources/pool-catalog.ts';
+import { PoolViews } from '#agent/views/pool-views.ts';
+import { type Events, NO_EVENTS } from '#pkg/kube/events/events.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+
+const WORKING = { working: 64, queued: 1_000 };
+const MOST_WAITERS = 256;
+
+/** What an agent stands on: files and SQLite when standalone, the API server in a cluster. */
+export interface AgentPorts {
+  readonly ledger: Ledger;
+  readonly index: NodeIndex;
+  readonly catalog: PoolCatalog;
+  readonly holders: HolderSource;
+  readonly planOptions: PlanOptions;
+  readonly spool: Spool;
+  /** Null where the ledger is in this process. */
+  readonly journal: Journal | null;
+  readonly judgeAfterlife: JudgeAfterlife;
+  readonly judgeLeftover: JudgeLeftover;
+  /** Null where no holder is sticky. Never from a cache. */
+  readonly isStillAlive: ((facts: HolderFacts) => Promise<boolean>) | null;
+  readonly node: string;
+  readonly isOwn: IsOwn;
+  readonly refuseRelease: RefuseRelease;
+  readonly exhaustedWaitMs: number;
+  readonly log: Logger;
+  readonly reach: ReachStep;
+  /** Null where this process may not probe. */
+  readonly prober: (Probing & Announcing) | null;
+  readonly probeSettings: ProbeSettings;
+  readonly metrics?: AgentMetrics;
+  readonly events?: Events;
+  readonly onConflict?: (record: IpRecord, mac: string) => void;
+  readonly nowMs?: () => number;
+  readonly now?: () => Date;
+}
+
+export interface ComposedAgent {
+  readonly agent: Agent;
+  readonly releaser: Releaser;
+  readonly collector: Collector;
+  readonly waiters: FreedWaiters;
+  /** Settles what the journal owes; nothing to do without one. */
+  readonly settleJournal: () => Promise<void>;
+}
+
+/** Wires an agent that knows its node's records; it does not serve yet. */
+export function composeAgent(ports: AgentPorts): ComposedAgent {
+  const { ledger, index, catalog, holders, spool, journal, node, log, reach, planOptions: options } = ports;
+  const nowMs = ports.nowMs ?? (() => performance.now());
+  const now = ports.now ?? (() => new Date());
+  const queue = new KeyedQueue();
+  const views = new PoolViews(catalog, ledger, index, node);
+  const giveBack = new GiveBack({ ledger, index, views, catalog, journal, now, nowMs, reach, log });
+  const { prober, probeSettings: settings, metrics = NO_METRICS, events = NO_EVENTS, onConflict = () => {} } = ports;
+  const onTurn = (waitedMs: number) => metrics.queueWait(waitedMs, 'release');
+  const releaser = new Releaser({ index, giveBack, spool, queue, judge: ports.judgeAfterlife, reach, nowMs, onTurn });
+  const waiters = new FreedWaiters(ledger, catalog, views, MOST_WAITERS);
+  const onVerdict = metrics.probe.bind(metrics);
+  const probe = new AddressProbe({ prober, settings, ledger, index, giveBack, now, log, onVerdict, onConflict });
+  const taker = new FamilyTaker({ ...ports, views, waiters, giveBack, probe, nowMs, metrics });
+  const reattachment = new Reattachment({ ledger, index, giveBack });
+  const { isStillAlive, exhaustedWaitMs: waitMs } = ports;
+  const sticky =
+    isStillAlive === null
+      ? null
+      : new StickyTakeOver({ ledger, index, reattachment, probe, isStillAlive, waitMs, nowMs });
+  const gate = new Gate(WORKING);
+  const allocator = new Allocator({
+    catalog,
+    holders,
+    index,
+    reattachment,
+    taker,
+    probe,
+    announcer: new Announcer(prober, log),
+    spool,
+    journal,
+    sticky,
+    gate,
+    queue,
+    options,
+    reach,
+    metrics,
+    log,
+  });
+  const collector = new Collector({ index, releaser, judge: ports.judgeLeftover, nowMs, now, log });
+  const inspector = new Inspector({ ledger, catalog, views, holders, spool, index, options, isOwn: ports.isOwn });
+  const collect = (dryRun: boolean) => collector.collect(dryRun);
+  const { refuseRelease } = ports;
+  const agent = new Agent({
+    ledger,
+    index,
+    holders,
+    allocator,
+    releaser,
+    refuseRelease,
+    inspector,
+    collect,
+    log,
+    metrics,
+    events,
+  });
+  const pauses = new EntryPauses(nowMs);
+  const settle = async () => {
+    if (journal === null) return;
+    await settleJournal({ journal, ledger, index, giveBack, queue, pauses, node, now, nowMs, log });
+  };
+  return { agent, releaser, collector, waiters, settleJournal: settle };
+}

@@ -1,0 +1,59 @@
+import { ContainerHolders } from '#agent/host/container-holders.ts';
+import { judgeLeftover } from '#agent/host/leftovers.ts';
+import { ALL_ARE_OWN } from '#agent/node/is-own.ts';
+import { NodeIndex } from '#agent/node/node-index.ts';
+import { NO_AFTERLIFE } from '#agent/release/afterlife.ts';
+import { RELEASES_ALL } from '#agent/release/release-refusal.ts';
+import { everyRecord } from '#pkg/ledger/every-record.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { type AgentPorts, type ComposedAgent, composeAgent } from './compose-agent.ts';
+
+/** Of a pool that is gone, or has no cooldown any more; no pool may ask for more. */
+const LONGEST_REST_MS = 7 * 24 * 3_600_000;
+const EARLIER_BOOT_MS = 5 * 60_000;
+const PLAN_OPTIONS = { enableIPv4: true, enableIPv6: true, enableSubnets: false, multusNamespace: '' };
+
+type Given =
+  | 'holders'
+  | 'planOptions'
+  | 'journal'
+  | 'judgeAfterlife'
+  | 'judgeLeftover'
+  | 'isStillAlive'
+  | 'isOwn'
+  | 'refuseRelease';
+
+export interface StandalonePorts extends Omit<AgentPorts, Given> {
+  readonly bootID: string;
+  readonly collectAfterMs: number;
+}
+
+/** The agent of a host without Kubernetes: the call itself says who asks, and nobody else collects what is left over. */
+export function composeStandalone(ports: StandalonePorts): ComposedAgent {
+  const { catalog, node, bootID, now = () => new Date() } = ports;
+  const patience = { netnsGoneMs: ports.collectAfterMs, earlierBootMs: EARLIER_BOOT_MS };
+  const longestRestMs = ({ spec }: IpRecord) => {
+    const cooldownSeconds = catalog.current().pools.get(spec.pool.name)?.reuseCooldownSeconds ?? 0;
+    return cooldownSeconds === 0 ? LONGEST_REST_MS : cooldownSeconds * 1000;
+  };
+  return composeAgent({
+    ...ports,
+    holders: new ContainerHolders(node, bootID),
+    planOptions: PLAN_OPTIONS,
+    journal: null,
+    judgeAfterlife: NO_AFTERLIFE,
+    judgeLeftover: (record, sight) =>
+      judgeLeftover(record, { ...sight, bootID, longestRestMs: longestRestMs(record) }, patience, now()),
+    isStillAlive: null,
+    isOwn: ALL_ARE_OWN,
+    refuseRelease: RELEASES_ALL,
+  });
+}
+
+/** All records, whatever the node was called when they were written: without Kubernetes the ledger is this host's alone. */
+export async function loadIndex(ledger: Ledger, nowMs: () => number = () => performance.now()): Promise<NodeIndex> {
+  const index = new NodeIndex(nowMs);
+  for await (const record of everyRecord(ledger)) index.put(record);
+  return index;
+}

@@ -1,0 +1,21 @@
+import type { Logger } from 'pino';
+import type { ProbeSettings } from '#agent/allocate/address-probe.ts';
+import { seesHostProcesses } from '#agent/node/host-processes.ts';
+import { checkProbeCapabilities } from '#agent/probe/kernel/capabilities.ts';
+import { Prober } from '#agent/probe/prober.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+
+/** Every address is announced, and a pool may ask for probing later: the prober is made at boot wherever it can work. */
+export function openProber(
+  { detectConflict, detectGateway }: ProbeSettings,
+  starting: AsyncDisposableStack,
+  log: Logger,
+): Prober | null {
+  const missing = checkProbeCapabilities();
+  if (missing !== null && (detectConflict || detectGateway)) throw new IpamError('bad-config', missing);
+  if (missing !== null) {
+    log.warn({ why: missing }, 'no address can be probed or announced: pools that ask for probing are not served');
+    return null;
+  }
+  return starting.use(new Prober({ seesProcesses: seesHostProcesses() }));
+}

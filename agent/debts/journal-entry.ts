@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import type { Attachment } from '#agent/calls/attachment.ts';
+import { asBoolean, asObject, asOneOf, asString, ifPresent } from '#pkg/decode/untrusted.ts';
+import { decodeRecordSpec } from '#pkg/record/decode-record.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+
+/** `free`: the record goes. `rest`: with a cooldown it rests first. `retain`: it waits for its sticky holder. */
+const FATES = ['free', 'rest', 'retain'] as const;
+export type Fate = (typeof FATES)[number];
+
+/** A release that the API server was not there for, or refused: exactly the record that was seen, or nothing. */
+export interface OwedRelease {
+  readonly kind: 'release';
+  readonly record: IpRecord;
+  readonly fate: Fate;
+  readonly at: string;
+}
+
+/** Rule 5: a write that was never answered and may still land. */
+export interface AbandonedName {
+  readonly kind: 'abandoned';
+  readonly name: string;
+  /** For whom it was written. */
+  readonly uid: string;
+  readonly containerID: string;
+  readonly interface: string;
+  /** It changed a record that was held before: whatever became of it, that record stays. */
+  readonly isChange: boolean;
+  /** The uid of the record that an ADD was answered with since; another one under the name is nobody's. */
+  readonly spared?: string;
+  readonly at: string;
+}
+
+export type JournalEntry = OwedRelease | AbandonedName;
+
+const LONGEST = 512;
+
+/** The same entry twice is one file. */
+export function entryFileName(entry: JournalEntry): string {
+  if (entry.kind === 'release') return releaseFileName(entry.record);
+  // That a change was abandoned says nothing of the create before it.
+  const change = entry.isChange ? ['change'] : [];
+  return fileName(entry.kind, [entry.name, entry.uid, entry.containerID, entry.interface, ...change]);
+}
+
+export function releaseFileName({ name, uid, resourceVersion }: IpRecord): string {
+  return fileName('release', [name, uid, resourceVersion]);
+}
+
+function fileName(kind: JournalEntry['kind'], parts: readonly string[]): string {
+  const hash = createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32);
+  return `${kind}-${hash}.json`;
+}
+
+export function attachmentOf(entry: JournalEntry): Attachment {
+  if (entry.kind === 'abandoned') return { containerID: entry.containerID, ifName: entry.interface };
+  const { containerID = '', interface: ifName } = entry.record.spec.holder;
+  return { containerID, ifName };
+}
+
+export function recordNameOf(entry: JournalEntry): string {
+  return entry.kind === 'release' ? entry.record.name : entry.name;
+}
+
+/** The record is what an abandoned create made after all, and no ADD was answered with it. */
+export function isLeftBehind({ name, uid, spec }: IpRecord, entry: JournalEntry): boolean {
+  const { holder } = spec;
+  return (
+    entry.kind === 'abandoned' &&
+    entry.name === name &&
+    !entry.isChange &&
+    entry.spared !== uid &&
+    spec.state === 'Allocated' &&
+    holder.uid === entry.uid &&
+    holder.containerID === entry.containerID &&
+    holder.interface === entry.interface
+  );
+}
+
+export function decodeEntry(value: unknown): JournalEntry {
+  const fields = asObject(value, 'the entry');
+  const at = asString(fields['at'], 'at', LONGEST);
+  if (asOneOf(fields['kind'], 'kind', ['release', 'abandoned']) === 'release') {
+    const fate = asOneOf(fields['fate'], 'fate', FATES);
+    return { kind: 'release', record: decodeRecord(fields['record']), fate, at };
+  }
+  const spared = ifPresent(fields['spared'], (uid) => asString(uid, 'spared', LONGEST));
+  return {
+    kind: 'abandoned',
+    name: asString(fields['name'], 'name', LONGEST),
+    uid: asString(fields['uid'], 'uid', LONGEST),
+    containerID: asString(fields['containerID'], 'containerID', LONGEST),
+    interface: asString(fields['interface'], 'interface', LONGEST),
+    isChange: asBoolean(fields['isChange'], 'isChange'),
+    ...(spared === undefined ? {} : { spared }),
+    at,
+  };
+}
+
+function decodeRecord(value: unknown): IpRecord {
+  const record = asObject(value, 'record');
+  return {
+    name: asString(record['name'], 'record.name', LONGEST),
+    uid: asString(record['uid'], 'record.uid', LONGEST),
+    resourceVersion: asString(record['resourceVersion'], 'record.resourceVersion', LONGEST),
+    createdAt: asString(record['createdAt'], 'record.createdAt', LONGEST),
+    spec: decodeRecordSpec(record['spec']),
+  };
+}

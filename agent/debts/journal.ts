@@ -1,0 +1,116 @@
+import { open, readdir, readFile, rename, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Attachment, attachmentKey } from '#agent/calls/attachment.ts';
+import { KeyedQueue } from '#agent/calls/keyed-queue.ts';
+import { makeDirectory, refuseForeignDirectory } from '#agent/node/private-directory.ts';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import {
+  attachmentOf,
+  decodeEntry,
+  entryFileName,
+  type Fate,
+  type JournalEntry,
+  recordNameOf,
+  releaseFileName,
+} from './journal-entry.ts';
+
+const MOST_ENTRIES = 10_000;
+
+/** What this node still has to settle with the ledger. Once a write resolved it survives a crash of the machine. */
+export class Journal {
+  readonly #directory: string;
+  readonly #entries = new Map<string, JournalEntry>();
+  /** Writes of one file follow each other: memory and disk say the same. */
+  readonly #turns = new KeyedQueue();
+
+  private constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** What cannot be read is told and left where it is: it was ours once, and an operator may know more. */
+  static async open(directory: string, onUnreadable: (file: string, why: string) => void): Promise<Journal> {
+    await makeDirectory(directory);
+    await refuseForeignDirectory(directory);
+    const journal = new Journal(directory);
+    for (const file of await readdir(directory)) {
+      if (file.endsWith('.json')) await journal.#load(file, onUnreadable);
+      else await unlink(join(directory, file)); // a write that was cut short
+    }
+    return journal;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  all(): JournalEntry[] {
+    return [...this.#entries.values()];
+  }
+
+  has(entry: JournalEntry): boolean {
+    return this.#entries.get(entryFileName(entry)) === entry;
+  }
+
+  ofAttachment(attachment: Attachment): JournalEntry[] {
+    const key = attachmentKey(attachment);
+    return this.all().filter((entry) => attachmentKey(attachmentOf(entry)) === key);
+  }
+
+  ofRecord(name: string): JournalEntry[] {
+    return this.all().filter((entry) => recordNameOf(entry) === name);
+  }
+
+  /** That this very record is to be released so: another version of it is another debt. */
+  owes(record: IpRecord, fate: Fate): boolean {
+    const known = this.#entries.get(releaseFileName(record));
+    return known?.kind === 'release' && known.fate === fate;
+  }
+
+  async write(entry: JournalEntry): Promise<void> {
+    const file = entryFileName(entry);
+    await this.#turns.run([file], () => this.#write(entry, file));
+  }
+
+  /** Only this very entry: another of the same name may have been written since. */
+  async remove(entry: JournalEntry): Promise<void> {
+    const file = entryFileName(entry);
+    await this.#turns.run([file], async () => {
+      if (!this.has(entry)) return;
+      this.#entries.delete(file);
+      await unlink(join(this.#directory, file));
+      await this.#sync();
+    });
+  }
+
+  async #write(entry: JournalEntry, file: string): Promise<void> {
+    if (!this.#entries.has(file) && this.#entries.size >= MOST_ENTRIES) {
+      throw new IpamError('io-failure', `the journal ${this.#directory} already has ${MOST_ENTRIES} entries`);
+    }
+    const path = join(this.#directory, file);
+    const unfinished = `${path}.unfinished`;
+    {
+      await using handle = await open(unfinished, 'w', 0o600);
+      await handle.writeFile(JSON.stringify(entry));
+      await handle.sync();
+    }
+    await rename(unfinished, path);
+    await this.#sync();
+    this.#entries.set(file, entry);
+  }
+
+  async #load(file: string, onUnreadable: (file: string, why: string) => void): Promise<void> {
+    try {
+      const entry = decodeEntry(JSON.parse(await readFile(join(this.#directory, file), 'utf8')));
+      if (entryFileName(entry) !== file) throw new IpamError('bad-input', 'its content belongs to another file name');
+      this.#entries.set(file, entry);
+    } catch (thrown) {
+      onUnreadable(file, toIpamError(thrown).message);
+    }
+  }
+
+  async #sync(): Promise<void> {
+    await using directory = await open(this.#directory, 'r');
+    await directory.sync();
+  }
+}

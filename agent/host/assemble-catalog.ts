@@ -1,0 +1,71 @@
+import type { CatalogSnapshot } from '#agent/sources/pool-catalog.ts';
+import { reservedAddresses } from '#agent/sources/reserved-addresses.ts';
+import { findOverlap } from '#pkg/crd/pool-overlap.ts';
+import { compareText } from '#pkg/pool/order.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import type { PoolFile } from './pool-files.ts';
+
+interface Listed {
+  readonly pool: Pool;
+  readonly where: string;
+}
+
+/**
+ * One catalog from all files. What was in force and did not change comes first, then new versions of it, then newcomers;
+ * what contradicts something accepted before it is reported, and the earlier version of it stays in force.
+ * `domainsInUse`: for each pool name the domain of the addresses that are held of it.
+ */
+export function assembleCatalog(
+  files: readonly PoolFile[],
+  fileProblems: readonly string[],
+  before: CatalogSnapshot | null,
+  domainsInUse: ReadonlyMap<string, string> = new Map(),
+): CatalogSnapshot {
+  const problems = [...fileProblems];
+  const accepted = new Map<string, Pool>();
+  for (const { pool, where } of inOrder(files, before)) {
+    const problem = findContradiction(pool, accepted, before, domainsInUse);
+    if (problem !== null) problems.push(`${where}: ${problem}`);
+    const earlier = before?.pools.get(pool.name);
+    const next = problem === null ? pool : earlier;
+    if (next !== undefined && !accepted.has(next.name) && findOverlap(next, accepted.values()) === null) {
+      accepted.set(next.name, next);
+    }
+  }
+  const reservedIps = files.flatMap((file) => file.reservedIps);
+  return {
+    pools: sortByName(accepted),
+    // Of two files that contradict each other only one is accepted.
+    overlaps: new Map(),
+    reservedIps,
+    reserved: reservedAddresses(reservedIps, before),
+    problems,
+  };
+}
+
+function inOrder(files: readonly PoolFile[], before: CatalogSnapshot | null): Listed[] {
+  const rank = ({ pool }: Listed) => {
+    const earlier = before?.pools.get(pool.name);
+    if (earlier === pool) return 0;
+    return earlier === undefined ? 2 : 1;
+  };
+  return files.flatMap((file) => file.pools).toSorted((a, b) => rank(a) - rank(b));
+}
+
+function sortByName(pools: ReadonlyMap<string, Pool>): Map<string, Pool> {
+  return new Map([...pools].toSorted(([a], [b]) => compareText(a, b)));
+}
+
+function findContradiction(
+  pool: Pool,
+  accepted: ReadonlyMap<string, Pool>,
+  before: CatalogSnapshot | null,
+  domainsInUse: ReadonlyMap<string, string>,
+): string | null {
+  if (accepted.has(pool.name)) return `a second pool with the name ${pool.name}`;
+  const domain = before?.pools.get(pool.name)?.domain ?? domainsInUse.get(pool.name) ?? pool.domain;
+  if (domain !== pool.domain) {
+    return `the domain of pool ${pool.name} is ${domain} and cannot become ${pool.domain}; make a new pool`;
+  }
+  return findOverlap(pool, accepted.values());
+}

@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
+import type { AddArgs } from '#pkg/agentapi/wire.ts';
+
+/**
+ * Without Kubernetes the call itself says who asks: a pod by its UID where the runtime knows one, else the container.
+ * Labels and annotations are unknown, so pools that ask for them object.
+ */
+export class ContainerHolders implements HolderSource {
+  readonly #node: string;
+  readonly #bootID: string;
+
+  constructor(node: string, bootID: string) {
+    this.#node = node;
+    this.#bootID = bootID;
+  }
+
+  async resolve(args: AddArgs): Promise<HolderFacts> {
+    const isPod = args.podUID !== '' && args.podName !== '';
+    // Synchronous on purpose: a look at tmpfs or /proc is cheaper than a trip through the thread pool.
+    const isVisible = existsSync(args.netNamespace);
+    return {
+      holder: {
+        kind: 'Container',
+        namespace: isPod ? args.podNamespace : '',
+        name: isPod ? args.podName : args.containerID,
+        uid: isPod ? args.podUID : args.containerID,
+        interface: args.ifName,
+        ...(args.network === undefined ? {} : { network: args.network }),
+        containerID: args.containerID,
+        ...(isVisible ? { netns: args.netNamespace } : {}),
+        bootID: this.#bootID,
+        node: this.#node,
+      },
+      request: {
+        interface: args.ifName,
+        node: { name: this.#node, labels: {} },
+        namespace: { name: args.podNamespace, labels: {}, annotations: {} },
+        pod: { labels: {}, annotations: {} },
+        controller: null,
+        multusName: null,
+        interfaceIndex: null,
+        cniConfig: {
+          ipv4: args.defaultIPv4IPPool ?? [],
+          ipv6: args.defaultIPv6IPPool ?? [],
+          cleanGateway: args.cleanGateway ?? false,
+          matchMasterSubnet: args.matchMasterSubnet ?? false,
+        },
+      },
+      podName: args.podName,
+      isSticky: false,
+      isMigrationTarget: false,
+      routes: [],
+      warnings: [],
+    };
+  }
+}

@@ -1,0 +1,41 @@
+import type { Sight, Verdict } from '#agent/release/collector.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+
+export interface Evidence extends Sight {
+  readonly bootID: string;
+  /** No rest is longer than this, whatever its `until` says. */
+  readonly longestRestMs: number;
+}
+
+export interface Patience {
+  readonly netnsGoneMs: number;
+  readonly earlierBootMs: number;
+}
+
+/** Rule 6 without Kubernetes: what DEL never reported is freed on proof only. Null: in use, nothing to say. */
+export function judgeLeftover({ spec }: IpRecord, evidence: Evidence, patience: Patience, now: Date): Verdict | null {
+  if (spec.state === 'Cooling' || spec.state === 'Quarantined') return judgeResting(spec.until, evidence, now);
+  if (spec.state !== 'Allocated') return null;
+  const { bootID } = spec.holder;
+  if (bootID !== undefined && bootID !== evidence.bootID) {
+    const waitedMs = evidence.nowMs - evidence.agentStartedAtMs;
+    return verdict(waitedMs, patience.earlierBootMs, 'the machine was restarted and the container did not come back');
+  }
+  if (evidence.look !== 'gone' || evidence.goneSinceMs === null) return null;
+  return verdict(
+    evidence.nowMs - evidence.goneSinceMs,
+    patience.netnsGoneMs,
+    `its network namespace ${spec.holder.netns} is gone`,
+  );
+}
+
+function judgeResting(until: string | undefined, evidence: Evidence, now: Date): Verdict {
+  const restedMs = evidence.nowMs - evidence.seenSinceMs;
+  const isOver = until === undefined || Date.parse(until) <= now.getTime() || restedMs >= evidence.longestRestMs;
+  return { free: isOver, because: isOver ? 'its rest is over' : `it rests until ${until}` };
+}
+
+function verdict(waitedMs: number, neededMs: number, fact: string): Verdict {
+  if (waitedMs >= neededMs) return { free: true, because: fact };
+  return { free: false, because: `${fact}; looked at again in ${Math.ceil((neededMs - waitedMs) / 1000)} s` };
+}

@@ -1,0 +1,70 @@
+import type { Logger } from 'pino';
+import { lookAtNetns } from '#agent/node/netns-look.ts';
+import type { NodeIndex } from '#agent/node/node-index.ts';
+import type { Pods } from '#agent/sources/pods.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { recordFamily } from '#pkg/record/record-family.ts';
+import type { Releaser } from './releaser.ts';
+
+export interface RefreshDeps {
+  readonly ledger: Ledger;
+  readonly index: NodeIndex;
+  readonly releaser: Releaser;
+  readonly pods: Pick<Pods, 'known'>;
+  readonly node: string;
+  readonly nowMs: () => number;
+  readonly log: Logger;
+}
+
+/** The index' own look at the ledger: what others did to this node's records, and what landed behind its back. */
+export async function refreshIndex(deps: RefreshDeps): Promise<void> {
+  const { ledger, index, node, nowMs } = deps;
+  const listedAtMs = nowMs();
+  const listed = new Map((await ledger.byNode(node)).map((record) => [record.name, record]));
+  for (const known of index.all()) {
+    const isOlder = (index.writtenAtMs(known.name) ?? listedAtMs) < listedAtMs;
+    if (isOlder && !listed.has(known.name)) index.drop(known);
+  }
+  for (const record of listed.values()) {
+    const writtenAtMs = index.writtenAtMs(record.name);
+    // What was written meanwhile is newer than the list.
+    if (writtenAtMs === null || writtenAtMs < listedAtMs) index.refresh(record);
+  }
+  await reclaimSuspects(deps);
+  await dropSecondRecords(deps, listedAtMs);
+}
+
+/** Rule 3: it was only suspected to be gone, and this node sees that it is not. */
+async function reclaimSuspects({ ledger, index, pods, log }: RefreshDeps): Promise<void> {
+  for (const record of index.all().filter(({ spec }) => spec.state === 'Suspect')) {
+    const { uid = '', netns } = record.spec.holder;
+    if (pods.known(uid)?.isAlive !== true || (await lookAtNetns(netns)) !== 'there') continue;
+    const holder = { ...record.spec.holder, attach: record.spec.holder.attach + 1 };
+    const outcome = await ledger.amend(record, { ...record.spec, state: 'Allocated', holder });
+    index.drop(record);
+    if (outcome.done) index.put(outcome.record);
+    log.warn({ address: record.spec.address, uid, done: outcome.done }, 'Suspect address is in use here');
+  }
+}
+
+/** Rule 4: of two records for one interface and family the one that an ADD was answered with stays. */
+async function dropSecondRecords({ index, releaser, log }: RefreshDeps, judgedAtMs: number): Promise<void> {
+  const groups = Map.groupBy(
+    index.all().filter(({ spec }) => spec.state === 'Allocated'),
+    keyOf,
+  );
+  for (const records of groups.values()) {
+    const answered = records.filter((record) => index.isAnswered(record));
+    if (records.length < 2 || answered.length !== 1) continue;
+    for (const record of records.filter((it) => it !== answered[0])) {
+      const outcome = await releaser.releaseJudged(record, judgedAtMs, 'at-once');
+      log.warn({ address: record.spec.address, outcome }, 'second address of one interface given back');
+    }
+  }
+}
+
+function keyOf(record: IpRecord): string {
+  const { kind, namespace, name, uid, interface: nic } = record.spec.holder;
+  return JSON.stringify([kind, namespace, name, uid, nic, recordFamily(record)]);
+}

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { ToldEvent } from '#pkg/kube/events/events.ts';
+import { buildPool } from '#test/support/build-pool.ts';
+import { addArgs, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
+import { conflictEvents, failedAddEvent, podBehind } from './told-events.ts';
+
+const POD = { podNamespace: 'prod', podName: 'web-0', podUID: 'uid-1' };
+const REGARDING = { apiVersion: 'v1', kind: 'Pod', namespace: 'prod', name: 'web-0', uid: 'uid-1' };
+
+test('a failed ADD tells the pod why; one that went well tells nothing', async () => {
+  const told: ToldEvent[] = [];
+  const pool = buildPool({ name: 'v4', ips: ['10.0.0.10'], isDefault: true });
+  await using made = await startMemoryAgent([pool], { events: { tell: (event) => void told.push(event) } });
+  await made.agent.add(addArgs('c1'), newCall());
+  expect(told).toEqual([]);
+  await expect(made.agent.add(addArgs('c2', POD), newCall())).rejects.toThrow('v4 1/1 used');
+  expect(told).toEqual([
+    {
+      regarding: REGARDING,
+      type: 'Warning',
+      reason: 'IPPoolExhausted',
+      note: expect.stringContaining('v4 1/1 used') as string,
+    },
+  ]);
+});
+
+test.each([
+  {
+    name: 'an annotation',
+    error: new IpamError('bad-annotation', 'annotation ipam.spidernet.io/ippool: not JSON'),
+    reason: 'InvalidIPAMAnnotation',
+  },
+  { name: 'a body', error: new IpamError('bad-input', 'containerID is missing'), reason: undefined },
+  { name: 'no pool', error: new IpamError('no-eligible-pool', 'none'), reason: 'NoEligibleIPPool' },
+  { name: 'our own fault', error: new IpamError('internal', 'oops'), reason: undefined },
+  { name: 'a busy agent', error: new IpamError('agent-busy', 'later'), reason: undefined },
+])('the reason for $name', ({ error, reason }) => {
+  expect(failedAddEvent(addArgs('c1', POD), error)?.reason).toBe(reason);
+});
+
+test('without a pod there is nobody to tell', () => {
+  expect(failedAddEvent(addArgs('c1'), new IpamError('pools-exhausted', 'full'))).toBeNull();
+});
+
+test('details follow the message', () => {
+  const error = new IpamError('no-eligible-pool', 'no pool', { details: 'a: it is disabled' });
+  expect(failedAddEvent(addArgs('c1', POD), error)?.note).toBe('no pool\na: it is disabled');
+});
+
+test('a conflict is told to the pod and to the pool', () => {
+  const events = conflictEvents(POD, { name: 'v4', uid: 'p-1' }, { address: '10.0.0.9', mac: '02:00:00:00:00:01' });
+  expect(events.map(({ regarding }) => regarding)).toEqual([
+    REGARDING,
+    { apiVersion: 'spiderpool.spidernet.io/v2beta1', kind: 'SpiderIPPool', namespace: '', name: 'v4', uid: 'p-1' },
+  ]);
+  expect(events[0]).toMatchObject({
+    type: 'Warning',
+    note: '10.0.0.9 of pool v4 is used by a foreign host with MAC 02:00:00:00:00:01',
+  });
+});
+
+test.each([
+  {
+    name: 'a machine is told by the pod that runs it',
+    known: { name: 'virt-launcher-vm-x' },
+    podName: 'virt-launcher-vm-x',
+  },
+  { name: 'a pod that is not known is told by the name of the holder', known: null, podName: 'vm' },
+])('$name', ({ known, podName }) => {
+  const pods = { known: (uid: string) => (uid === 'u-1' ? known : null) };
+  const told = podBehind({ namespace: 'prod', name: 'vm', uid: 'u-1' }, pods);
+  expect(told).toEqual({ podNamespace: 'prod', podName, podUID: 'u-1' });
+});

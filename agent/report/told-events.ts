@@ -1,0 +1,55 @@
+import type { AddArgs } from '#pkg/agentapi/wire.ts';
+import type { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { Reason } from '#pkg/errors/reasons.ts';
+import type { Regarded, ToldEvent } from '#pkg/kube/events/events.ts';
+import type { Holder } from '#pkg/record/ip-record.ts';
+
+/** Why an ADD failed, where somebody but the agent's operator can do something about it. */
+export const FAILED_ADD_EVENTS = {
+  'pools-exhausted': 'IPPoolExhausted',
+  'no-eligible-pool': 'NoEligibleIPPool',
+  'unknown-pool': 'UnknownIPPool',
+  'address-refused': 'IPAddressRefused',
+  'address-held': 'IPAddressHeld',
+  'sticky-address-conflict': 'StickyIPAddressConflict',
+  'gateway-unreachable': 'GatewayUnreachable',
+  'address-conflict': 'IPAddressConflict',
+  'bad-annotation': 'InvalidIPAMAnnotation',
+} as const satisfies Partial<Record<Reason, string>>;
+
+/** A foreign host answers on an address of a pool: told to the pool, and to the pod that was to have the address. */
+const CONFLICT_EVENT = 'IPAddressConflict';
+
+/** Null where an event would help nobody, or where there is no pod to tell. */
+export function failedAddEvent(args: AddArgs, { reason, message, details }: IpamError): ToldEvent | null {
+  if (args.podName === '' || args.podNamespace === '' || !isTold(reason)) return null;
+  const note = details === '' ? message : `${message}\n${details}`;
+  return { regarding: podOf(args), type: 'Warning', reason: FAILED_ADD_EVENTS[reason], note };
+}
+
+/** The holder of a virtual machine's address is the machine, and nobody looks at that for Events of its pod. */
+export function podBehind(
+  { namespace, name, uid = '' }: Pick<Holder, 'namespace' | 'name' | 'uid'>,
+  pods: { known(uid: string): { readonly name: string } | null },
+): Pick<AddArgs, 'podNamespace' | 'podName' | 'podUID'> {
+  return { podNamespace: namespace, podName: pods.known(uid)?.name ?? name, podUID: uid };
+}
+
+export function conflictEvents(
+  pod: Pick<AddArgs, 'podNamespace' | 'podName' | 'podUID'>,
+  pool: { readonly name: string; readonly uid: string },
+  found: { readonly address: string; readonly mac: string },
+): ToldEvent[] {
+  const note = `${found.address} of pool ${pool.name} is used by a foreign host with MAC ${found.mac}`;
+  const poolItself = { apiVersion: 'spiderpool.spidernet.io/v2beta1', kind: 'SpiderIPPool', namespace: '', ...pool };
+  const regarded: Regarded[] = pod.podName === '' ? [poolItself] : [podOf(pod), poolItself];
+  return regarded.map((regarding) => ({ regarding, type: 'Warning', reason: CONFLICT_EVENT, note }));
+}
+
+function podOf(pod: Pick<AddArgs, 'podNamespace' | 'podName' | 'podUID'>): Regarded {
+  return { apiVersion: 'v1', kind: 'Pod', namespace: pod.podNamespace, name: pod.podName, uid: pod.podUID };
+}
+
+function isTold(reason: Reason): reason is keyof typeof FAILED_ADD_EVENTS {
+  return Object.hasOwn(FAILED_ADD_EVENTS, reason);
+}

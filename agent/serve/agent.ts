@@ -1,0 +1,173 @@
+import type { Logger } from 'pino';
+import type { Allocator } from '#agent/allocate/allocator.ts';
+import type { Attachment } from '#agent/calls/attachment.ts';
+import type { Call } from '#agent/calls/call.ts';
+import { checkAttachment } from '#agent/inspect/check-attachment.ts';
+import type { Inspector } from '#agent/inspect/inspector.ts';
+import type { NodeIndex } from '#agent/node/node-index.ts';
+import { releaseGarbage } from '#agent/release/garbage.ts';
+import type { RefuseRelease } from '#agent/release/release-refusal.ts';
+import type { Released, Releaser } from '#agent/release/releaser.ts';
+import { type AgentMetrics, NO_METRICS } from '#agent/report/agent-metrics.ts';
+import { failedAddEvent } from '#agent/report/told-events.ts';
+import type { HolderSource } from '#agent/sources/holder-source.ts';
+import type { CollectAnswer, ReleaseAnswer, ReleaseArgs } from '#pkg/agentapi/admin.ts';
+import type { AddArgs, AddResponse, BatchDelArgs, CallExtras, CheckArgs, DelArgs, GcArgs } from '#pkg/agentapi/wire.ts';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
+import { type Events, NO_EVENTS } from '#pkg/kube/events/events.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { describeHolder } from '#pkg/record/describe-holder.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { Readiness } from './readiness.ts';
+
+export interface AgentParts {
+  readonly ledger: Ledger;
+  readonly index: NodeIndex;
+  readonly holders: HolderSource;
+  readonly allocator: Allocator;
+  readonly releaser: Releaser;
+  readonly refuseRelease: RefuseRelease;
+  readonly inspector: Inspector;
+  readonly collect: (dryRun: boolean) => Promise<CollectAnswer>;
+  readonly log: Logger;
+  readonly metrics?: AgentMetrics;
+  readonly events?: Events;
+}
+
+/** The node's daemon as its callers see it: one method a verb, each leaving one line in the log. */
+export class Agent {
+  readonly inspector: Inspector;
+  readonly #parts: AgentParts;
+  readonly #metrics: AgentMetrics;
+  readonly #events: Events;
+  readonly #readiness = new Readiness();
+
+  constructor(parts: AgentParts) {
+    this.#parts = parts;
+    this.inspector = parts.inspector;
+    this.#metrics = parts.metrics ?? NO_METRICS;
+    this.#events = parts.events ?? NO_EVENTS;
+  }
+
+  /** Says what the agent still waits for, or that it waits for nothing any more. */
+  get readiness(): Readiness {
+    return this.#readiness;
+  }
+
+  async add(args: AddArgs, call: Call): Promise<AddResponse> {
+    try {
+      return await measured('allocation', this.#metrics, () => this.#add(args, call));
+    } catch (thrown) {
+      const event = failedAddEvent(args, toIpamError(thrown));
+      if (event !== null) this.#events.tell(event);
+      throw thrown;
+    }
+  }
+
+  async #add(args: AddArgs, call: Call): Promise<AddResponse> {
+    this.#warn(args, args);
+    const answer = await this.#parts.allocator.add(args, call, () => this.#readiness.wait(call));
+    const addresses = answer.ips.filter(({ nic }) => nic === args.ifName).map(({ address }) => address);
+    this.#parts.log.info({ ...fieldsOf(args), addresses, ms: elapsedMs(call) }, 'ADD');
+    return answer;
+  }
+
+  async del(args: DelArgs): Promise<void> {
+    await measured('release', this.#metrics, async () => {
+      this.#warn(args, args);
+      if (!this.#readiness.isReady) return await this.#parts.releaser.postpone(args);
+      this.#logReleased(args, await this.#parts.releaser.del(args), 'DEL');
+    });
+  }
+
+  /** Answers with what was not given back: the addresses of a holder that keeps its own. */
+  async delContainer(args: BatchDelArgs): Promise<IpRecord[]> {
+    return await measured('release', this.#metrics, async () => {
+      this.#readiness.throwIfNotYet();
+      const released = await this.#parts.releaser.delContainer(args);
+      this.#logReleased({ containerID: args.containerID, ifName: '*' }, released, 'DEL');
+      return released.filter(({ outcome }) => outcome === 'kept').map(({ record }) => record);
+    });
+  }
+
+  async check(args: CheckArgs): Promise<void> {
+    this.#readiness.throwIfNotYet();
+    await checkAttachment(args, this.#parts);
+  }
+
+  async gc(args: GcArgs, call: Call): Promise<number> {
+    this.#readiness.throwIfNotYet();
+    const released = await releaseGarbage(args, call, this.#parts.index, this.#parts.releaser);
+    for (const it of released) {
+      const { containerID = '', interface: ifName } = it.record.spec.holder;
+      this.#logReleased({ containerID, ifName }, [it], 'GC');
+    }
+    return released.filter(({ outcome }) => ['released', 'cooling', 'retained', 'owed'].includes(outcome)).length;
+  }
+
+  async collect(dryRun: boolean): Promise<CollectAnswer> {
+    this.#readiness.throwIfNotYet();
+    return await this.#parts.collect(dryRun);
+  }
+
+  /** An operator's word: the record exactly as it was shown to the operator, or nothing. */
+  async release({ name, uid, resourceVersion, asOfMs }: ReleaseArgs): Promise<ReleaseAnswer> {
+    this.#readiness.throwIfNotYet();
+    const { ledger, releaser, refuseRelease, log } = this.#parts;
+    const record = await ledger.get(name);
+    if (record === null) return { released: false, because: 'gone' };
+    if (record.uid !== uid || record.resourceVersion !== resourceVersion)
+      return { released: false, because: 'changed' };
+    const refusal = refuseRelease(record);
+    if (refusal !== null) throw refusal;
+    const outcome = await releaser.releaseShown(record, asOfMs - performance.timeOrigin);
+    log.warn({ address: record.spec.address, holder: describeHolder(record), outcome }, 'release by an operator');
+    if (outcome === 'owed') {
+      const message = `${record.spec.address} could not be given back now; it is in the agent's journal, and its log says why`;
+      throw new IpamError('agent-unavailable', message);
+    }
+    return outcome === 'gone' || outcome === 'changed' ? { released: false, because: outcome } : { released: true };
+  }
+
+  recordsOfContainer(containerID: string): IpRecord[] {
+    return this.#parts.index.ofContainer(containerID);
+  }
+
+  recordsOfPod(namespace: string, name: string): IpRecord[] {
+    return this.#parts.index
+      .all()
+      .filter(
+        ({ spec }) => spec.state === 'Allocated' && spec.holder.namespace === namespace && spec.holder.name === name,
+      );
+  }
+
+  #warn(attachment: Attachment, { warnings = [] }: CallExtras): void {
+    for (const warning of warnings) this.#parts.log.warn({ ...fieldsOf(attachment), warning }, 'plugin warning');
+  }
+
+  #logReleased(attachment: Attachment, released: readonly Released[], verb: string): void {
+    const addresses = released.map(({ record, outcome }) => `${record.spec.address} ${outcome}`);
+    for (const { outcome } of released) if (outcome === 'changed') this.#metrics.releaseConflict();
+    this.#parts.log.info({ ...fieldsOf(attachment), addresses }, verb);
+  }
+}
+
+async function measured<T>(verb: 'allocation' | 'release', metrics: AgentMetrics, work: () => Promise<T>): Promise<T> {
+  const begunAtMs = performance.now();
+  try {
+    const result = await work();
+    metrics[verb](performance.now() - begunAtMs, null);
+    return result;
+  } catch (thrown) {
+    metrics[verb](performance.now() - begunAtMs, toIpamError(thrown).reason);
+    throw thrown;
+  }
+}
+
+function fieldsOf({ containerID, ifName }: Attachment): Attachment {
+  return { containerID, ifName };
+}
+
+function elapsedMs(call: Call): number {
+  return Math.round((performance.now() - call.arrivedAtMs) * 100) / 100;
+}

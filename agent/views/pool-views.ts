@@ -1,0 +1,93 @@
+import type { NodeIndex } from '#agent/node/node-index.ts';
+import type { PoolCatalog } from '#agent/sources/pool-catalog.ts';
+import { parseAddress } from '#pkg/ip/address.ts';
+import type { IntervalSet } from '#pkg/ip/interval-set.ts';
+import type { Ledger, TakenAddress } from '#pkg/ledger/ledger.ts';
+import { toTaken } from '#pkg/ledger/taken-address.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { recordFamily } from '#pkg/record/record-family.ts';
+import { PoolView } from './pool-view.ts';
+
+interface KnownView {
+  readonly view: PoolView;
+  readonly reserved: IntervalSet;
+}
+
+/** The views of the pools this node uses, each made at its pool's first use and anew when pool or reservations change. */
+export class PoolViews {
+  readonly #views = new Map<string, KnownView>();
+  readonly #freedListeners = new Set<(pool: string) => void>();
+  readonly #catalog: PoolCatalog;
+  readonly #ledger: Ledger;
+  readonly #index: NodeIndex;
+  readonly #node: string;
+
+  constructor(catalog: PoolCatalog, ledger: Ledger, index: NodeIndex, node: string) {
+    this.#catalog = catalog;
+    this.#ledger = ledger;
+    this.#index = index;
+    this.#node = node;
+    catalog.onChange(() => this.#forgetGone());
+  }
+
+  of(pool: Pool): PoolView {
+    const reserved = this.#catalog.current().reserved[pool.family];
+    const known = this.#views.get(pool.name);
+    if (known !== undefined && known.view.pool === pool && known.reserved === reserved) return known.view;
+    const view = new PoolView(pool, {
+      reserved,
+      node: this.#node,
+      load: () => this.#takenOf(pool),
+      onPutBack: () => this.#tellFreed(pool.name),
+    });
+    this.#views.set(pool.name, { view, reserved });
+    return view;
+  }
+
+  /** What the ledger has under the pool's name, and what this node knows to be held of its addresses under another. */
+  async #takenOf(pool: Pool): Promise<TakenAddress[]> {
+    const strangers = this.#index
+      .all()
+      .filter((record) => record.spec.pool.name !== pool.name && isAddressOf(record, pool))
+      .map(toTaken);
+    const taken = await this.#ledger.takenOf(pool.name);
+    return [...taken.filter((it) => it.domain === pool.domain && it.family === pool.family), ...strangers];
+  }
+
+  /** The pool, or what is reserved in it, is not what the view was made of any more. */
+  isOutdated(view: PoolView): boolean {
+    const { pools, reserved } = this.#catalog.current();
+    const known = this.#views.get(view.pool.name);
+    return pools.get(view.pool.name) !== view.pool || known?.reserved !== reserved[view.pool.family];
+  }
+
+  /** An address came back by our own hand: every pool that has it may give it again. */
+  markFree(record: IpRecord): void {
+    for (const { view } of this.#views.values()) {
+      if (!isAddressOf(record, view.pool)) continue;
+      view.markFree(parseAddress(record.spec.address).value);
+      this.#tellFreed(view.pool.name);
+    }
+  }
+
+  onFreed(listener: (pool: string) => void): Disposable {
+    this.#freedListeners.add(listener);
+    return { [Symbol.dispose]: () => this.#freedListeners.delete(listener) };
+  }
+
+  #tellFreed(pool: string): void {
+    for (const listener of this.#freedListeners) listener(pool);
+  }
+
+  #forgetGone(): void {
+    const { pools } = this.#catalog.current();
+    for (const name of this.#views.keys()) if (!pools.has(name)) this.#views.delete(name);
+  }
+}
+
+function isAddressOf(record: IpRecord, pool: Pool): boolean {
+  const { spec } = record;
+  if (spec.domain !== pool.domain || recordFamily(record) !== pool.family) return false;
+  return pool.addresses.contains(parseAddress(spec.address).value);
+}

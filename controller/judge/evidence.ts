@@ -1,0 +1,31 @@
+import type { NodeSighting } from '#controller/cluster-view/node-table.ts';
+import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
+
+/** Whether the sticky owner still wants its address. `not-served`: the API server does not know the kind, which proves nothing. */
+export type OwnerEvidence = 'unread' | 'valid' | 'invalid' | 'not-served';
+
+/** All that a judgement of one record may rest on. Times are of the leader's monotonic clock but for `wallMs`. */
+export interface Evidence {
+  readonly nowMs: number;
+  readonly wallMs: number;
+  /** When this leader first saw this resourceVersion of the record. */
+  readonly firstSeenMs: number;
+  /** The pod of the holder's name, whatever its uid; of a machine the launcher that the record names. */
+  readonly pod: PodFacts | null;
+  /** Of a machine: all its launcher pods. */
+  readonly launchers: readonly PodFacts[];
+  /** Pods that have not finished, have this address in their status, and no other record of it in another domain. */
+  readonly claimants: readonly PodFacts[];
+  readonly node: NodeSighting;
+  readonly owner: OwnerEvidence;
+  /** Since when this leader has read, without a break, that the owner does not want the address. */
+  readonly ownerAbsentSinceMs: number | null;
+  /** Since when the pod with the holder's uid is known to be gone. */
+  readonly goneSinceMs: number | null;
+  /** Since when the pod is known to have finished. */
+  readonly finishedSinceMs: number | null;
+  /** Since when a running pod of this holder has done without the address. */
+  readonly idleSinceMs: number | null;
+  /** The grace of a pod that was running when it was last seen, where it is longer than the usual one; null also where nobody saw it. */
+  readonly graceMs: number | null;
+}

@@ -1,0 +1,38 @@
+import { isAlive, isFinished } from '#controller/cluster-view/pod-facts.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import type { CollectSettings } from './collect-settings.ts';
+import type { Evidence } from './evidence.ts';
+import { repair } from './judge-claims.ts';
+import { awaitOwner, judgeGone, judgeNotTaken } from './judge-gone.ts';
+import { keep, type Verdict } from './verdict.ts';
+import { weighNode } from './weigh-node.ts';
+
+/** A virtual machine keeps its address over restarts and migrations; its launcher pods come and go. */
+export function judgeMachine(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
+  const { state, holder } = record.spec;
+  const own = evidence.launchers.find(({ uid }) => uid === holder.uid);
+  if (own !== undefined && !isFinished(own)) {
+    const isRight = state === 'Allocated' && own.node === holder.node;
+    return isRight || !isAlive(own) || own.phase === 'Pending' ? keep('pod-alive') : repair(own, evidence, settings);
+  }
+  if (evidence.owner === 'unread') return { do: 'ask-live', what: 'machine' };
+  if (evidence.owner === 'not-served') return keep('holder-kind-not-served');
+  if (evidence.owner === 'invalid') {
+    if (evidence.launchers.length > 0) return keep('launcher-there');
+    return awaitOwner(evidence, settings) ?? judgeGone(record, evidence, settings);
+  }
+  const running = evidence.launchers.filter((pod) => isAlive(pod) && pod.phase === 'Running');
+  const [target] = running;
+  // A migration target's ADD writes nothing, so the DEL of its source retains an address that the machine goes on using.
+  // Suspect is not like that: such a record is never what a target was answered with.
+  const wasAnswered = state === 'Retained' && running.some(({ isMigrationTarget }) => isMigrationTarget);
+  if (target !== undefined && (state === 'Allocated' || wasAnswered)) {
+    return running.length === 1 ? { do: 'allocate-again', cause: 'migrated', pod: target } : keep('retained');
+  }
+  // Suspect since nobody wanted it, and wanted again: its next launcher may have found no way to take it over.
+  if (state === 'Retained' || state === 'Suspect') return judgeNotTaken(record, evidence, settings);
+  if (state === 'Allocated') {
+    return { do: 'retain', cause: 'pod-gone', isProven: weighNode(evidence, settings).node === 'lost' };
+  }
+  return keep('retained');
+}

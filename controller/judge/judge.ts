@@ -1,0 +1,33 @@
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import type { CollectSettings } from './collect-settings.ts';
+import type { Evidence } from './evidence.ts';
+import { judgeClaims } from './judge-claims.ts';
+import { judgeMachine } from './judge-machine.ts';
+import { judgePod } from './judge-pod.ts';
+import { keep, type Verdict } from './verdict.ts';
+
+/**
+ * What becomes of a record (rules 3, 6 and 7). It is asked twice: of what the watches know, which costs nothing, and,
+ * before anything is written, of what the API server says now. Only the second answer is acted upon.
+ */
+export function judge(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
+  const claimed = judgeClaims(record, evidence, settings);
+  if (claimed !== null) return claimed;
+  const { state, holder } = record.spec;
+  if (state === 'Cooling' || state === 'Quarantined') return judgeRest(record, evidence, settings);
+  if (holder.kind === 'Pod') return judgePod(record, evidence, settings);
+  if (holder.kind === 'VirtualMachineInstance') return judgeMachine(record, evidence, settings);
+  return keep('not-judged-here');
+}
+
+/** A clock that is wrong, here or there, must not keep an address for ever. */
+function judgeRest(
+  { spec }: IpRecord,
+  { nowMs, wallMs, firstSeenMs }: Evidence,
+  { longestRestMs }: CollectSettings,
+): Verdict {
+  const untilMs = Date.parse(spec.until ?? '');
+  const leftMs = Math.min(untilMs - wallMs, firstSeenMs + longestRestMs - nowMs);
+  if (leftMs > 0) return keep('resting', leftMs);
+  return { do: 'free', cause: spec.state === 'Cooling' ? 'cooled' : 'quarantine-over' };
+}

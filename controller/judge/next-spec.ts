@@ -1,0 +1,47 @@
+import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
+import { machineOf } from '#controller/cluster-view/pod-table.ts';
+import { omitAbsent } from '#pkg/decode/omit-absent.ts';
+import type { Holder, RecordSpec } from '#pkg/record/ip-record.ts';
+import { toRetained } from '#pkg/record/released-spec.ts';
+
+/** Without proof the traces of the sandbox stay, and with them the doubt whether it still runs. */
+export function toRetainedBy(spec: RecordSpec, isProven: boolean): RecordSpec {
+  return isProven ? toRetained(spec) : { ...spec, state: 'Retained' };
+}
+
+export function toSuspect(spec: RecordSpec): RecordSpec {
+  return { ...spec, state: 'Suspect' };
+}
+
+/** The record as the pod that has the address needs it. Of its sandbox nothing is known, unless the record is of this very pod. */
+export function toAllocated({ until: _, ...spec }: RecordSpec, pod: PodFacts): RecordSpec {
+  const { containerID, netns, bootID, ...holder } = spec.holder;
+  const sandbox = holder.uid === pod.uid ? omitAbsent({ containerID, netns, bootID, network: holder.network }) : {};
+  const nic = holder.interface === '' ? 'eth0' : holder.interface;
+  const who = isNamedAfter(holder, pod) ? holder : { ...holderFrom(pod), interface: nic };
+  const { uid, node } = pod;
+  return { ...spec, state: 'Allocated', holder: { ...who, ...sandbox, uid, node, attach: holder.attach + 1 } };
+}
+
+/** `status.podIPs` are those of the first interface, which every runtime calls eth0. */
+export function holderFrom(pod: PodFacts): Holder {
+  const { namespace, name, uid, node, controller } = pod;
+  const machine = machineOf(pod);
+  const owner = controller === null ? {} : { owner: ownerOf(controller) };
+  const who =
+    machine === null ? { kind: 'Pod' as const, name } : { kind: 'VirtualMachineInstance' as const, name: machine };
+  return { ...who, namespace, uid, interface: 'eth0', attach: 1, node, ...owner };
+}
+
+function ownerOf({ apiVersion, kind, name }: NonNullable<PodFacts['controller']>): NonNullable<Holder['owner']> {
+  return { apiVersion, kind, name };
+}
+
+/** Whether the record says this pod's name, or that of the machine it runs. */
+export function isNamedAfter(
+  { kind, namespace, name }: Pick<Holder, 'kind' | 'namespace' | 'name'>,
+  pod: PodFacts,
+): boolean {
+  if (namespace !== pod.namespace) return false;
+  return kind === 'VirtualMachineInstance' ? name === machineOf(pod) : kind === 'Pod' && name === pod.name;
+}

@@ -1,0 +1,58 @@
+import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
+
+/** Why a record is left as it is. `report`: an operator should know. */
+export const KEEP_REASONS = {
+  'pod-alive': { report: false },
+  'pod-pending': { report: false },
+  'within-grace': { report: false },
+  settling: { report: false },
+  'node-unsure': { report: false },
+  'node-away': { report: false },
+  'node-gone-lately': { report: false },
+  'node-back-lately': { report: false },
+  'switched-off': { report: false },
+  'sticky-pod-there': { report: false },
+  retained: { report: false },
+  resting: { report: false },
+  'launcher-there': { report: false },
+  'not-judged-here': { report: false },
+  'address-in-use': { report: false },
+  'two-pods-claim-it': { report: true },
+  'holder-kind-not-served': { report: true },
+} as const satisfies Record<string, { report: boolean }>;
+export type KeepReason = keyof typeof KEEP_REASONS;
+
+/** Every cause of a change; each has a counter. */
+export const CAUSES = [
+  'pod-gone',
+  'node-gone',
+  'pod-finished',
+  'pod-terminating',
+  'running-without-address',
+  'not-taken',
+  'cooled',
+  'quarantine-over',
+  'edited-by-hand',
+  'migrated',
+  'labels-wrong',
+  'record-missing',
+] as const;
+export type Cause = (typeof CAUSES)[number];
+
+export type OwnerToAsk = 'stateful-set' | 'machine';
+
+export type Verdict =
+  | { readonly do: 'keep'; readonly why: KeepReason; readonly againInMs?: number }
+  /** Strong evidence: nobody has the address any more. */
+  | { readonly do: 'free'; readonly cause: Cause }
+  /** `isProven`: the sandbox is known to be gone, not only its pod. */
+  | { readonly do: 'retain'; readonly cause: Cause; readonly isProven: boolean }
+  /** Weak evidence. */
+  | { readonly do: 'suspect'; readonly cause: Cause }
+  /** The pod lives, and the record does not say so. */
+  | { readonly do: 'allocate-again'; readonly cause: Cause; readonly pod: PodFacts }
+  | { readonly do: 'ask-live'; readonly what: OwnerToAsk };
+
+export function keep(why: KeepReason, againInMs?: number): Verdict {
+  return againInMs === undefined ? { do: 'keep', why } : { do: 'keep', why, againInMs: Math.max(0, againInMs) };
+}

@@ -1,0 +1,14 @@
+import type { Holder } from '#pkg/record/ip-record.ts';
+
+const LONG_ID = /^[0-9a-f]{32,}$/;
+const SHORT_ID_LENGTH = 12;
+
+/** `namespace/name` where there is one, else the container, its ID cut as every runtime cuts it. */
+export function toHolderText(holder: Holder): string {
+  const name = shortenId(holder.name === '' ? (holder.containerID ?? '') : holder.name);
+  return holder.namespace === '' ? name : `${holder.namespace}/${name}`;
+}
+
+function shortenId(id: string): string {
+  return LONG_ID.test(id) ? id.slice(0, SHORT_ID_LENGTH) : id;
+}

@@ -1,0 +1,103 @@
+import { interpret } from '#pkg/kube/objects/interpret.ts';
+import { type Failure, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
+import type { Target } from '#pkg/kube/objects/status.ts';
+import type { LoadAccess } from '#pkg/kube/transport/access.ts';
+import type { Answer, Lost, OpenStream } from '#pkg/kube/transport/exchange.ts';
+import { SYSTEM_TIMING, sleep, type Timing } from '#pkg/kube/transport/timing.ts';
+import { type RawRequest, TRANSPORT_LIMITS, Transport, type TransportLimits } from '#pkg/kube/transport/transport.ts';
+
+export interface CallOptions {
+  /** Until the answer is here, with all waiting; 10 s unless told. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface ClientOptions {
+  readonly userAgent: string;
+  readonly limits?: Partial<TransportLimits>;
+  readonly timing?: Timing;
+  readonly maxAnswerBytes?: number;
+  /** Of all pages of a list together; 512 MiB unless told. */
+  readonly maxListBytes?: number;
+}
+
+/** Bytes that some calls may take together; each answer uses it up. */
+export interface ByteBudget {
+  leftBytes: number;
+}
+
+export interface Call extends Target, CallOptions {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly accept?: string;
+  /** Worth it for what is large and repeats itself: it costs the API server CPU. */
+  readonly compress?: boolean;
+  readonly contentType?: string;
+  readonly body?: unknown;
+  readonly budget?: ByteBudget;
+}
+
+const JSON_TYPE = 'application/json';
+export const TIMEOUT_MS = 10_000;
+const MAX_ANSWER_BYTES = 64 << 20;
+const PAUSE_AT_429_MS = 1_000;
+
+/** Calls with the repeats that are always safe: of what the server certainly did not do. */
+export class Caller {
+  readonly timing: Timing;
+  readonly #transport: Transport;
+  readonly #userAgent: string;
+  readonly #maxBytes: number;
+
+  constructor(loadAccess: LoadAccess, options: ClientOptions) {
+    this.timing = options.timing ?? SYSTEM_TIMING;
+    this.#transport = new Transport(loadAccess, { ...TRANSPORT_LIMITS, ...options.limits });
+    this.#userAgent = options.userAgent;
+    this.#maxBytes = options.maxAnswerBytes ?? MAX_ANSWER_BYTES;
+  }
+
+  async call(call: Call): Promise<Outcome<unknown>> {
+    const { timing } = this;
+    const deadlineMs = timing.nowMs() + (call.timeoutMs ?? TIMEOUT_MS);
+    for (;;) {
+      const leftMs = deadlineMs - timing.nowMs();
+      const result = await this.#transport.send(this.#rawRequest(call, leftMs));
+      if (call.budget !== undefined) call.budget.leftBytes -= sizeOf(result);
+      const outcome = interpret(result, call);
+      if (outcome.ok || outcome.because !== 'TooManyRequests') return outcome;
+      const pauseMs = (outcome.retryAfterMs ?? PAUSE_AT_429_MS) * (1 + timing.random() / 4);
+      if (call.signal?.aborted || timing.nowMs() + pauseMs >= deadlineMs) return outcome;
+      await sleep(timing, pauseMs, call.signal);
+    }
+  }
+
+  /** An answer without end, from its 200 on. */
+  async open(call: Call): Promise<OpenStream | Failure> {
+    const result = await this.#transport.open(this.#rawRequest(call, call.timeoutMs ?? TIMEOUT_MS));
+    if ('stream' in result) return result;
+    const outcome = interpret(result, call);
+    return outcome.ok ? failure('BadAnswer', 'an answer with an end where none was expected') : outcome;
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
+
+  #rawRequest(call: Call, timeoutMs: number): RawRequest {
+    const { method, path, signal, accept, compress, contentType, body } = call;
+    const headers = {
+      'user-agent': this.#userAgent,
+      accept: accept ?? JSON_TYPE,
+      ...(compress ? { 'accept-encoding': 'gzip' } : {}),
+    };
+    const maxBytes = Math.min(this.#maxBytes, call.budget?.leftBytes ?? this.#maxBytes);
+    const limits = { timeoutMs, maxBytes, signal };
+    if (body === undefined) return { method, path, headers, ...limits };
+    const typed = { ...headers, 'content-type': contentType ?? JSON_TYPE };
+    return { method, path, headers: typed, body: JSON.stringify(body), ...limits };
+  }
+}
+
+function sizeOf(result: Answer | Lost): number {
+  return 'body' in result && typeof result.body === 'string' ? result.body.length : 0;
+}

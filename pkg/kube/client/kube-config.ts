@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import type { RequestOptions } from 'node:https';
+import { dirname, resolve } from 'node:path';
+// The package's index would bring every API of Kubernetes along.
+import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { isMap } from '#pkg/kube/objects/kube-object.ts';
+import type { Access, LoadAccess } from '#pkg/kube/transport/access.ts';
+
+export type AccessSource =
+  /** The pod's own service account; `root` stands in for `/` in tests. */
+  | { readonly from: 'cluster'; readonly root?: string }
+  | { readonly from: 'kubeconfig'; readonly file: string; readonly context?: string };
+
+/** Throws `bad-config` for a configuration that cannot work. Each load reads all files anew. */
+export function accessFrom(source: AccessSource): LoadAccess {
+  let kept: KubeConfig | null = null;
+  return async () => {
+    // A credential plugin's answer lives in the object that ran it, and knows by itself when it ends.
+    const config = kept ?? readConfig(source);
+    if (config.getCurrentUser()?.exec) kept = config;
+    const access = await toAccess(config);
+    const token = source.from === 'kubeconfig' ? await readTokenFile(source.file, config.getCurrentUser()?.name) : null;
+    return token === null ? access : { ...access, headers: { ...access.headers, authorization: `Bearer ${token}` } };
+  };
+}
+
+function readConfig(source: AccessSource): KubeConfig {
+  const config = new KubeConfig();
+  try {
+    if (source.from === 'cluster') config.loadFromCluster(source.root);
+    else config.loadFromFile(source.file);
+  } catch (thrown) {
+    throw badConfig(`the kubeconfig cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`, thrown);
+  }
+  if (source.from === 'kubeconfig' && source.context !== undefined) config.setCurrentContext(source.context);
+  return config;
+}
+
+async function toAccess(config: KubeConfig): Promise<Access> {
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) throw badConfig(`the kubeconfig has no cluster for context ${config.getCurrentContext()}`);
+  if (cluster.proxyUrl) throw badConfig(`cluster ${cluster.name}: proxy-url is not supported`);
+  const server = URL.parse(cluster.server);
+  if (server === null) throw badConfig(`${cluster.server} is not the address of an API server`);
+  const options: RequestOptions = {};
+  await config.applyToHTTPSOptions(options);
+  const { ca, cert, key, servername, rejectUnauthorized } = options;
+  return {
+    origin: server.origin,
+    pathPrefix: server.pathname.replace(/\/+$/, ''),
+    tls: {
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+      ...(servername === undefined ? {} : { servername }),
+      ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
+    },
+    headers: toHeaders(options),
+  };
+}
+
+/** A token file often ends in a newline, which no header may carry. */
+function toHeaders({ headers, auth }: RequestOptions): Record<string, string> {
+  const basic = auth ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
+  const given = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value).trim()]);
+  return { ...basic, ...Object.fromEntries(given) };
+}
+
+/** client-node does not know kubectl's `tokenFile`. It beats `token`, and is relative to the kubeconfig. */
+async function readTokenFile(file: string, userName: string | undefined): Promise<string | null> {
+  const text = await readFile(file, 'utf8');
+  if (!text.includes('tokenFile')) return null;
+  const { parse } = await import('yaml');
+  const entry = parse(text).users?.find((it: unknown) => isMap(it) && it['name'] === userName);
+  const path = entry?.user?.tokenFile;
+  return typeof path === 'string' ? (await readFile(resolve(dirname(file), path), 'utf8')).trim() : null;
+}
+
+function badConfig(message: string, cause?: unknown): IpamError {
+  return new IpamError('bad-config', message, { cause });
+}

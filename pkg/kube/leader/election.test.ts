@@ -1,0 +1,118 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { startScripted } from '#test/support/scripted-client.ts';
+import { statusBody } from '#test/support/scripted-server.ts';
+import { Election, type ElectionOptions, type ElectionTrouble } from './election.ts';
+
+const PACE = { leaseMs: 1_000, renewDeadlineMs: 400, retryMs: 50 };
+
+/** One lease, in an API server that can be made to fail. */
+async function stand(options: Pick<ElectionOptions, 'lead'> & Partial<ElectionOptions>) {
+  let lease: { metadata: object } | null = null;
+  let version = 1;
+  const state = { isBroken: false, refusals: 0 };
+  const made = await startScripted(({ method, body, answer }) => {
+    if (state.isBroken) return answer(500, '');
+    if (state.refusals > 0) {
+      state.refusals -= 1;
+      return answer(403, statusBody(403, 'Forbidden'));
+    }
+    if (method !== 'GET') {
+      version += 1;
+      const sent = JSON.parse(body);
+      lease = { ...sent, metadata: { ...sent.metadata, uid: 'u', resourceVersion: String(version) } };
+    }
+    if (lease === null) return answer(404, statusBody(404, 'NotFound', { name: 'l', kind: 'leases' }));
+    answer(200, lease);
+  });
+  const troubles: ElectionTrouble[] = [];
+  const election = new Election(made.client, {
+    namespace: 'n',
+    name: 'l',
+    identity: 'me',
+    now: () => new Date(),
+    pace: PACE,
+    onTrouble: (trouble) => void troubles.push(trouble),
+    ...options,
+  });
+  const stop = async () => {
+    await election[Symbol.asyncDispose]();
+    await made[Symbol.asyncDispose]();
+  };
+  return { state, election, troubles, server: made.server, [Symbol.asyncDispose]: stop };
+}
+
+test('a new term waits until the work of the old one has ended', async () => {
+  const work: (() => void)[] = [];
+  let atWork = 0;
+  let most = 0;
+  await using made = await stand({
+    lead: async () => {
+      atWork += 1;
+      most = Math.max(most, atWork);
+      await new Promise<void>((resolve) => void work.push(resolve));
+      atWork -= 1;
+    },
+  });
+  const { state, election, server } = made;
+  await vi.waitFor(() => expect(election.isLeader()).toBe(true));
+  state.isBroken = true;
+  await vi.waitFor(() => expect(election.isLeader()).toBe(false));
+  state.isBroken = false;
+  const sent = server.requests.length;
+  await wait(400);
+  expect(election.isLeader()).toBe(false);
+  expect(server.requests.length - sent).toBeLessThanOrEqual(1); // others may have the lease
+  work[0]?.();
+  await vi.waitFor(() => expect(election.isLeader()).toBe(true));
+  expect(work).toHaveLength(2);
+  expect(most).toBe(1);
+  work[1]?.();
+});
+
+test.each<{ name: string; fail: () => Promise<void> }>([
+  { name: 'rejects', fail: async () => Promise.reject(new Error('the work failed')) },
+  {
+    name: 'throws',
+    fail: () => {
+      throw new Error('the work failed');
+    },
+  },
+])('work that $name is told as trouble, and ends the term: another one follows, not at once', async ({ fail }) => {
+  const terms: AbortSignal[] = [];
+  await using made = await stand({
+    lead: (term) => {
+      terms.push(term);
+      return terms.length === 1 ? fail() : Promise.resolve();
+    },
+  });
+  await vi.waitFor(() => expect(terms).toHaveLength(2));
+  expect(made.troubles).toEqual([{ during: 'lead', thrown: new Error('the work failed') }]);
+  expect(terms.map(({ aborted }) => aborted)).toEqual([true, false]);
+  expect(made.election.isLeader()).toBe(true);
+});
+
+test('a right that comes a moment late is waited for, without a word', async () => {
+  const pace = { leaseMs: 60_000, renewDeadlineMs: 40_000, retryMs: 50 };
+  await using made = await stand({ lead: async () => {}, pace });
+  await vi.waitFor(() => expect(made.election.isLeader()).toBe(true), 10_000);
+  made.state.refusals = 3;
+  await vi.waitFor(() => expect(made.state.refusals).toBe(0), 10_000);
+  const sent = made.server.requests.length;
+  await vi.waitFor(() => expect(made.server.requests.length).toBeGreaterThan(sent), 10_000);
+  expect(made.election.isLeader()).toBe(true);
+  expect(made.troubles).toEqual([]);
+});
+
+test('a handler of trouble that throws does not end the election', async () => {
+  await using made = await stand({
+    lead: async () => {},
+    onTrouble: () => {
+      throw new Error('the handler is broken');
+    },
+  });
+  made.state.isBroken = true;
+  await wait(700);
+  made.state.isBroken = false;
+  await vi.waitFor(() => expect(made.election.isLeader()).toBe(true));
+});

@@ -1,0 +1,99 @@
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { askPastRefusals } from '#pkg/kube/client/passing-refusals.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { type Failure, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
+import { heldBy, LEASES, type LeaseSpec, readLeaseSpec, released } from './lease.ts';
+
+export interface ClaimOptions {
+  readonly namespace: string;
+  readonly name: string;
+  readonly identity: string;
+  readonly leaseMs: number;
+  readonly now: () => Date;
+}
+
+interface Observed {
+  readonly lease: KubeObject;
+  readonly spec: LeaseSpec;
+  /** When this version was first seen here, on our own monotonic clock. */
+  readonly sinceMs: number;
+}
+
+/** `held`: by us, as far as the API server is concerned. */
+export type ClaimResult = { readonly held: true } | { readonly held: false; readonly failure: Failure | null };
+
+/** One candidate's view of a lease: claim and renew it, give it back. */
+export class LeaseClaim {
+  readonly #client: KubeClient;
+  readonly #options: ClaimOptions;
+  #observed: Observed | null = null;
+
+  constructor(client: KubeClient, options: ClaimOptions) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  /** One write while we hold it; a read before that otherwise. Ends by the deadline. */
+  async claim(deadlineMs: number): Promise<ClaimResult> {
+    const { identity } = this.#options;
+    if (this.#observed?.spec.holderIdentity !== identity) {
+      const looked = await this.#look(deadlineMs);
+      if (looked !== null) return { held: false, failure: looked };
+      if (this.#isHeldByAnother()) return { held: false, failure: null };
+    }
+    const hold = (before: LeaseSpec | null, now: Date) => heldBy(identity, this.#options.leaseMs, before, now);
+    const written = await this.#write(deadlineMs, hold);
+    if (written.ok) return { held: true };
+    // Unanswered, or written by another: what we know of it is worth nothing.
+    if (this.#observed?.spec.holderIdentity === identity) this.#observed = null;
+    const wasTooLate = written.because === 'Conflict' || written.because === 'AlreadyExists';
+    return { held: false, failure: wasTooLate ? null : written };
+  }
+
+  async giveBack(timeoutMs: number): Promise<Outcome<KubeObject>> {
+    if (this.#observed?.spec.holderIdentity !== this.#options.identity) {
+      return failure('Conflict', 'the lease is not held');
+    }
+    const deadlineMs = this.#client.timing.nowMs() + timeoutMs;
+    return this.#write(deadlineMs, (before, now) => (before === null ? null : released(before, now)));
+  }
+
+  /** Null when it was seen, or seen to be missing. */
+  async #look(deadlineMs: number): Promise<Failure | null> {
+    const found = await askPastRefusals(this.#client.timing, deadlineMs, (timeoutMs) =>
+      this.#client.get(LEASES, this.#options, { timeoutMs }),
+    );
+    if (found.ok) this.#observe(found.object);
+    if (!found.ok && found.because === 'NotFound') this.#observed = null;
+    return found.ok || found.because === 'NotFound' ? null : found;
+  }
+
+  #observe(lease: KubeObject): void {
+    const isKnown = this.#observed?.lease.metadata.resourceVersion === lease.metadata.resourceVersion;
+    const sinceMs = isKnown && this.#observed !== null ? this.#observed.sinceMs : this.#client.timing.nowMs();
+    this.#observed = { lease, spec: readLeaseSpec(lease), sinceMs };
+  }
+
+  #isHeldByAnother(): boolean {
+    if (this.#observed === null) return false;
+    const { spec, sinceMs } = this.#observed;
+    if (spec.holderIdentity === '' || spec.holderIdentity === this.#options.identity) return false;
+    return this.#client.timing.nowMs() < sinceMs + spec.leaseDurationSeconds * 1_000;
+  }
+
+  async #write(
+    deadlineMs: number,
+    change: (before: LeaseSpec | null, now: Date) => LeaseSpec | null,
+  ): Promise<Outcome<KubeObject>> {
+    const { namespace, name, now } = this.#options;
+    const spec = change(this.#observed?.spec ?? null, now());
+    const observed = this.#observed;
+    const written = await askPastRefusals(this.#client.timing, deadlineMs, (timeoutMs) =>
+      observed === null
+        ? this.#client.create(LEASES, { metadata: { namespace, name }, spec }, { timeoutMs })
+        : this.#client.update(LEASES, { ...observed.lease, spec }, { timeoutMs }),
+    );
+    if (written.ok) this.#observe(written.object);
+    return written;
+  }
+}

@@ -1,0 +1,151 @@
+import type { Form, KubeClient, Trim } from '#pkg/kube/client/client.ts';
+import type { ListQuery } from '#pkg/kube/objects/list-query.ts';
+import type { Failure } from '#pkg/kube/objects/outcome.ts';
+import type { Resource } from '#pkg/kube/objects/resource.ts';
+import { Backoff, type BackoffRange } from '#pkg/kube/transport/backoff.ts';
+import { report } from '#pkg/kube/transport/report.ts';
+import { sleep } from '#pkg/kube/transport/timing.ts';
+import { KnownObjects, type WatchEvent } from './known-objects.ts';
+import { readWatch, type WatchLimits } from './watch-stream.ts';
+
+export type Trouble =
+  | { readonly during: 'list' | 'watch'; readonly failure: Failure; readonly retryInMs: number }
+  | { readonly during: 'event'; readonly event: WatchEvent; readonly thrown: unknown };
+
+export interface ReflectorOptions {
+  readonly resource: Resource;
+  readonly query?: ListQuery;
+  readonly form?: Form;
+  /** Of a large list: what the handler needs of an object. Objects of the watch come whole, one by one. */
+  readonly trim?: Trim;
+  /** Called one event after the other. What it throws is told as trouble, and the next event follows. */
+  readonly onEvent: (event: WatchEvent) => void;
+  /** Told of everything that keeps the view from being current, before the pause that follows. */
+  readonly onTrouble: (trouble: Trouble) => void;
+  readonly backoff?: BackoffRange;
+  /** The server ends a watch after one to two times this. */
+  readonly watchSeconds?: number;
+  readonly maxLineBytes?: number;
+}
+
+const BACKOFF = { firstMs: 250, mostMs: 10_000 };
+const WATCH_SECONDS = 240;
+const GRACE_MS = 30_000;
+const MAX_LINE_BYTES = 8 << 20;
+const GRANT_TIMEOUT_MS = 30_000;
+const SOUND_AFTER_MS = 1_000;
+const MOST_BAD_WATCHES = 3;
+
+/**
+ * Keeps a handler current: one consistent list, then a watch that goes on where the last one ended. What the handler
+ * knows is never taken back because the API server is away, refuses or does not serve the kind.
+ */
+export class Reflector implements AsyncDisposable {
+  /** Resolves after the first complete list; rejects only if the reflector ended before. */
+  readonly synced: Promise<void>;
+  readonly #client: KubeClient;
+  readonly #options: ReflectorOptions;
+  readonly #backoff: Backoff;
+  readonly #known = new KnownObjects();
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+  #resourceVersion: string | null = null;
+  #badWatches = 0;
+
+  constructor(client: KubeClient, options: ReflectorOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#backoff = new Backoff(options.backoff ?? BACKOFF, client.timing.random);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.synced = promise;
+    promise.catch(() => {}); // nobody has to wait for it
+    this.#running = this.#run(resolve).finally(() => reject(new Error('the reflector was stopped')));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(onSynced: () => void): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      if (this.#resourceVersion === null) await this.#list(onSynced);
+      else await this.#watch(this.#resourceVersion);
+    }
+  }
+
+  async #list(onSynced: () => void): Promise<void> {
+    const { resource, query = {}, form = 'full', trim } = this.#options;
+    const options = { form, signal: this.#stop.signal, ...(trim === undefined ? {} : { trim }) };
+    const listed = await this.#client.list(resource, query, options);
+    if (!listed.ok) return this.#pause('list', listed);
+    this.#tell(this.#known.replace(listed.object.items));
+    this.#resourceVersion = listed.object.resourceVersion;
+    onSynced();
+  }
+
+  async #watch(resourceVersion: string): Promise<void> {
+    const { timing } = this.#client;
+    const { resource, query = {}, form = 'full', watchSeconds = WATCH_SECONDS } = this.#options;
+    const { signal } = this.#stop;
+    const timeoutSeconds = Math.ceil(watchSeconds * (1 + timing.random()));
+    const options = { form, signal, timeoutMs: GRANT_TIMEOUT_MS };
+    const opened = await this.#client.openWatch(resource, query, { resourceVersion, timeoutSeconds }, options);
+    if (!('stream' in opened)) return this.#afterFailure(opened);
+
+    const startedAtMs = timing.nowMs();
+    const limits = this.#limits(timeoutSeconds);
+    const ended = await readWatch(
+      opened.stream,
+      limits,
+      (item) => {
+        this.#resourceVersion = item.type === 'BOOKMARK' ? item.resourceVersion : item.object.metadata.resourceVersion;
+        if (item.type !== 'BOOKMARK') this.#tell(this.#known.apply(item));
+      },
+      signal,
+    );
+    const hasMoved = this.#resourceVersion !== resourceVersion;
+    const wasSound = timing.nowMs() - startedAtMs > SOUND_AFTER_MS;
+    // A cut is followed by a pause anyway. A server that ends each watch in order after one bookmark must not be let loop.
+    if (wasSound || (hasMoved && ended !== null)) this.#backoff.reset();
+    if (wasSound || hasMoved) this.#badWatches = 0;
+    if (ended !== null) await this.#afterFailure(ended);
+    else if (!wasSound)
+      await this.#pause('watch', { ok: false, because: 'Unknown', message: 'the watch ended at once' });
+  }
+
+  #limits(timeoutSeconds: number): WatchLimits {
+    return {
+      maxLineBytes: this.#options.maxLineBytes ?? MAX_LINE_BYTES,
+      mostMs: timeoutSeconds * 1_000 + GRACE_MS,
+    };
+  }
+
+  async #afterFailure(ended: Failure): Promise<void> {
+    const { because } = ended;
+    if (because === 'BadAnswer' || because === 'ServerError' || because === 'Invalid') this.#badWatches += 1;
+    if (because === 'Expired' || this.#badWatches >= MOST_BAD_WATCHES) {
+      this.#resourceVersion = null;
+      this.#badWatches = 0;
+    }
+    await this.#pause('watch', ended);
+  }
+
+  async #pause(during: 'list' | 'watch', failure: Failure): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    const retryInMs = Math.max(this.#backoff.nextMs(), failure.retryAfterMs ?? 0);
+    report(() => this.#options.onTrouble({ during, failure, retryInMs }));
+    await sleep(this.#client.timing, retryInMs, this.#stop.signal);
+  }
+
+  #tell(events: Iterable<WatchEvent>): void {
+    for (const event of events) {
+      try {
+        this.#options.onEvent(event);
+      } catch (thrown) {
+        report(() => this.#options.onTrouble({ during: 'event', event, thrown }));
+      }
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { DefiniteOptions } from '#pkg/kube/write/until-definite.ts';
+import type {
+  CreateLimits,
+  CreateOutcome,
+  Ledger,
+  RecordQuery,
+  ReleaseOutcome,
+  TakenAddress,
+  UpdateOutcome,
+  WriteLimits,
+} from '#pkg/ledger/ledger.ts';
+import { decodeRecordSpec } from '#pkg/record/decode-record.ts';
+import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
+import { amendProblem, specProblem, takeOverProblem } from '#pkg/record/transitions.ts';
+import { KubernetesFreed, type OnWatchTrouble } from './kubernetes-freed.ts';
+import { listRecords, type OnUnreadable } from './kubernetes-list.ts';
+import { RecordReader } from './kubernetes-reader.ts';
+import { takenIn } from './kubernetes-table.ts';
+import { createRecord, releaseRecord, updateRecord } from './kubernetes-write.ts';
+
+export interface KubernetesLedgerOptions {
+  /** How long a read may take, and a write that was given no deadline. */
+  readonly timeoutMs?: number;
+  /** How long one try may take; the rest of the time is for others, over a new connection. */
+  readonly attemptTimeoutMs?: number;
+  /** What keeps a pool's watch from standing; it is tried again without end while somebody waits. */
+  readonly onWatchTrouble?: OnWatchTrouble;
+  /** A list goes on without such a record, and tells of it each time. */
+  readonly onUnreadable?: OnUnreadable;
+}
+
+const TIMEOUT_MS = 10_000;
+const ATTEMPT_TIMEOUT_MS = 5_000;
+
+/** The ledger of a cluster: a record is an IPRecord, and the API server's unique names make the addresses unique. The client stays the caller's. */
+export function openKubernetesLedger(client: KubeClient, options: KubernetesLedgerOptions = {}): Ledger {
+  return new KubernetesLedger(client, options);
+}
+
+class KubernetesLedger implements Ledger {
+  readonly #client: KubeClient;
+  readonly #timeoutMs: number;
+  readonly #attemptTimeoutMs: number;
+  readonly #reader: RecordReader;
+  readonly #freed: KubernetesFreed;
+  readonly #onUnreadable: OnUnreadable;
+  #isClosed = false;
+
+  constructor(client: KubeClient, options: KubernetesLedgerOptions) {
+    this.#client = client;
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+    this.#attemptTimeoutMs = options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS;
+    this.#reader = new RecordReader(client, { timeoutMs: this.#timeoutMs, attemptTimeoutMs: this.#attemptTimeoutMs });
+    this.#onUnreadable = options.onUnreadable ?? (() => {});
+    this.#freed = new KubernetesFreed(client, options.onWatchTrouble ?? (() => {}));
+  }
+
+  async create(spec: RecordSpec, limits: CreateLimits = {}): Promise<CreateOutcome> {
+    refuse('create', spec, specProblem(spec));
+    const { tellsHolder = true } = limits;
+    const outcome = await createRecord(this.#open(), decodeRecordSpec(spec), { ...this.#until(limits), tellsHolder });
+    if (outcome.taken) this.#freed.noteVersion(outcome.record.resourceVersion);
+    return outcome;
+  }
+
+  async takeOver(seen: IpRecord, next: RecordSpec, limits: WriteLimits = {}): Promise<UpdateOutcome> {
+    refuse('take over', next, takeOverProblem(seen.spec, next));
+    return this.#update(seen, next, limits);
+  }
+
+  async amend(seen: IpRecord, next: RecordSpec, limits: WriteLimits = {}): Promise<UpdateOutcome> {
+    refuse('amend', next, amendProblem(seen.spec, next));
+    return this.#update(seen, next, limits);
+  }
+
+  async release(seen: IpRecord, limits: WriteLimits = {}): Promise<ReleaseOutcome> {
+    return releaseRecord(this.#open(), seen, this.#until(limits));
+  }
+
+  async get(name: string): Promise<IpRecord | null> {
+    this.#open();
+    return this.#reader.get(name);
+  }
+
+  async byHolder(key: string): Promise<IpRecord[]> {
+    this.#open();
+    return this.#reader.byHolder(key);
+  }
+
+  async byNode(node: string): Promise<IpRecord[]> {
+    this.#open();
+    return this.#reader.byNode(node);
+  }
+
+  async list(query: RecordQuery): Promise<IpRecord[]> {
+    this.#open();
+    return listRecords(this.#reader, query, this.#onUnreadable);
+  }
+
+  async takenOf(pool: string): Promise<TakenAddress[]> {
+    this.#open();
+    const table = await this.#freed.read(pool, () => this.#reader.table(pool));
+    return takenIn(table, pool);
+  }
+
+  watchFreed(pool: string, wake: () => void): Disposable {
+    this.#open();
+    return this.#freed.watch(pool, wake);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#freed[Symbol.asyncDispose]();
+  }
+
+  async #update(seen: IpRecord, next: RecordSpec, limits: WriteLimits): Promise<UpdateOutcome> {
+    const outcome = await updateRecord(this.#open(), seen, decodeRecordSpec(next), this.#until(limits));
+    if (outcome.done) this.#freed.noteVersion(outcome.record.resourceVersion);
+    return outcome;
+  }
+
+  #until({ deadlineMs, signal }: WriteLimits): DefiniteOptions {
+    return {
+      deadlineMs: deadlineMs ?? this.#client.timing.nowMs() + this.#timeoutMs,
+      attemptTimeoutMs: this.#attemptTimeoutMs,
+      ...(signal === undefined ? {} : { signal }),
+    };
+  }
+
+  #open(): KubeClient {
+    if (this.#isClosed) throw new IpamError('internal', 'the ledger was used after it was closed');
+    return this.#client;
+  }
+}
+
+function refuse(wish: string, spec: RecordSpec, problem: string | null): void {
+  if (problem !== null) throw new IpamError('internal', `will not ${wish} the record of ${spec.address}: ${problem}`);
+}

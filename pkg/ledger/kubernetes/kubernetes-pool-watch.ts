@@ -1,0 +1,96 @@
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { type Failure, failure } from '#pkg/kube/objects/outcome.ts';
+import { Backoff } from '#pkg/kube/transport/backoff.ts';
+import { sleep } from '#pkg/kube/transport/timing.ts';
+import type { WatchItem } from '#pkg/kube/watch/watch-item.ts';
+import { readWatch } from '#pkg/kube/watch/watch-stream.ts';
+import { RECORD_LABELS } from '#pkg/record/record-labels.ts';
+import { poolSelector } from './kubernetes-reader.ts';
+import { IP_RECORDS } from './kubernetes-record.ts';
+
+export interface PoolWatchOptions {
+  readonly pool: string;
+  /** Tells of everything after this resourceVersion; null: from some moment soon, and once at that moment. */
+  readonly from: string | null;
+  readonly onFreed: () => void;
+  readonly onTrouble: (failure: Failure) => void;
+}
+
+const PAUSE = { firstMs: 100, mostMs: 5_000 };
+const WATCH_SECONDS = 300;
+const LIMITS = { maxLineBytes: 1 << 20, mostMs: (WATCH_SECONDS + 30) * 1_000 };
+const GRANT_TIMEOUT_MS = 30_000;
+const SOUND_AFTER_MS = 1_000;
+/** Selects nothing: a list of it costs one read of one key, and says how far the API server is. */
+const NOTHING = { fieldSelector: 'metadata.name=none' };
+
+/**
+ * Tells when an address of one pool came back. Keeps no list of the pool: who lost sight of it is simply told to look, which
+ * is what a reflector's list would come to, at the price of the whole pool.
+ */
+export class PoolWatch implements AsyncDisposable {
+  readonly #client: KubeClient;
+  readonly #options: PoolWatchOptions;
+  readonly #backoff: Backoff;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+  #from: string | null;
+
+  constructor(client: KubeClient, options: PoolWatchOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#from = options.from;
+    this.#backoff = new Backoff(PAUSE, client.timing.random);
+    this.#running = this.#run();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const trouble = this.#from === null ? await this.#begin() : await this.#follow(this.#from);
+      if (trouble === null || signal.aborted) continue;
+      this.#from = null;
+      this.#options.onTrouble(trouble);
+      await sleep(this.#client.timing, Math.max(this.#backoff.nextMs(), trouble.retryAfterMs ?? 0), signal);
+    }
+  }
+
+  async #begin(): Promise<Failure | null> {
+    const { signal } = this.#stop;
+    const listed = await this.#client.list(IP_RECORDS, NOTHING, { form: 'metadata', signal });
+    if (!listed.ok) return listed;
+    this.#from = listed.object.resourceVersion;
+    if (!signal.aborted) this.#options.onFreed();
+    return null;
+  }
+
+  async #follow(resourceVersion: string): Promise<Failure | null> {
+    const { timing } = this.#client;
+    const { signal } = this.#stop;
+    const query = { labelSelector: poolSelector(this.#options.pool) };
+    const start = { resourceVersion, timeoutSeconds: WATCH_SECONDS };
+    const options = { form: 'metadata', signal, timeoutMs: GRANT_TIMEOUT_MS } as const;
+    const opened = await this.#client.openWatch(IP_RECORDS, query, start, options);
+    if (!('stream' in opened)) return opened;
+    const startedAtMs = timing.nowMs();
+    const ended = await readWatch(opened.stream, LIMITS, (item) => this.#take(item), signal);
+    const wasSound = timing.nowMs() - startedAtMs > SOUND_AFTER_MS;
+    if (wasSound) this.#backoff.reset();
+    return ended ?? (wasSound ? null : failure('Unknown', 'the watch ended at once'));
+  }
+
+  #take(item: WatchItem): void {
+    this.#from = item.type === 'BOOKMARK' ? item.resourceVersion : item.object.metadata.resourceVersion;
+    if (isFreeing(item)) this.#options.onFreed();
+  }
+}
+
+function isFreeing(item: WatchItem): boolean {
+  if (item.type === 'BOOKMARK') return false;
+  return item.type === 'DELETED' || item.object.metadata.labels?.[RECORD_LABELS.state] === 'Suspect';
+}

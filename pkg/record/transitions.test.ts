@@ -1,0 +1,213 @@
+import { describe, expect, test } from 'vitest';
+import { type Holder, RECORD_STATES, type RecordSpec, type RecordState } from './ip-record.ts';
+import { amendProblem, specProblem, takeOverProblem } from './transitions.ts';
+
+const UNTIL = '2030-01-01T00:00:00Z';
+const { uid: _uid, containerID: _containerID, ...RESTING } = holder();
+
+describe('specProblem', () => {
+  test.each<[string, RecordSpec, string | null]>([
+    ['an Allocated record', spec('Allocated'), null],
+    ['a Quarantined record', spec('Quarantined'), null],
+    ['a Retained record', spec('Retained'), 'a record is not created as Retained'],
+    ['a Suspect record', spec('Suspect'), 'a record is not created as Suspect'],
+    ['a Cooling record', spec('Cooling'), 'a record is not created as Cooling'],
+    ['Allocated with until', { ...spec('Allocated'), until: UNTIL }, 'a record that is Allocated has no until'],
+    [
+      'Quarantined without until',
+      without(spec('Quarantined'), 'until'),
+      'a record that is Quarantined needs a time in until',
+    ],
+    [
+      'until that is no time',
+      { ...spec('Quarantined'), until: 'soon' },
+      'a record that is Quarantined needs a time in until',
+    ],
+    [
+      'Quarantined with a uid',
+      { ...spec('Quarantined'), holder: { ...RESTING, uid: 'u' } },
+      'a record that is Quarantined has no uid and no containerID',
+    ],
+    [
+      'Quarantined with a containerID',
+      { ...spec('Quarantined'), holder: { ...RESTING, containerID: 'c' } },
+      'a record that is Quarantined has no uid and no containerID',
+    ],
+    [
+      'a foreign host as user',
+      { ...spec('Allocated'), holder: holder({ kind: 'Conflict' }) },
+      'a foreign host holds nothing but a Quarantined record',
+    ],
+    [
+      'half a surrogate pair',
+      { ...spec('Allocated'), holder: holder({ name: 'web\ud800' }) },
+      'a text of the holder has half a character',
+    ],
+    ['canonical IPv6', { ...spec('Allocated'), address: 'fd00::a' }, null],
+    ['long IPv6', { ...spec('Allocated'), address: 'fd00:0:0:0:0:0:0:a' }, 'the address must be written fd00::a'],
+    ['capital IPv6', { ...spec('Allocated'), address: 'FD00::A' }, 'the address must be written fd00::a'],
+    ['mapped IPv4', { ...spec('Allocated'), address: '::ffff:10.0.0.1' }, 'the address must be written 10.0.0.1'],
+    ['no address', { ...spec('Allocated'), address: 'ten' }, 'the address is not an IP address'],
+  ])('%s', (_, wish, problem) => {
+    expect(specProblem(wish)).toBe(problem);
+  });
+});
+
+describe('takeOverProblem', () => {
+  const OWN = [
+    ['the same holder', {}],
+    ['the same holder with a new uid', { uid: 'new', containerID: 'new', node: 'n2' }],
+    ['the same holder on another interface', { interface: 'net1' }],
+  ] as const satisfies readonly [string, Partial<Holder>][];
+  const FOREIGN = [
+    ['another kind', { kind: 'VirtualMachineInstance' }],
+    ['another namespace', { namespace: 'dev' }],
+    ['another name', { name: 'web-1' }],
+  ] as const satisfies readonly [string, Partial<Holder>][];
+
+  for (const state of RECORD_STATES) {
+    test.each([...OWN])(`${state} by %s`, (_, change) => {
+      const problem = takeOverProblem(spec(state), { ...spec('Allocated'), holder: holder(change) });
+      expect(problem).toBe(
+        state === 'Retained' || state === 'Suspect' ? null : `a record that is ${state} is not taken over`,
+      );
+    });
+    test.each([...FOREIGN])(`${state} by %s`, (_, change) => {
+      const problem = takeOverProblem(spec(state), { ...spec('Allocated'), holder: holder(change) });
+      expect(problem === null).toBe(state === 'Suspect');
+    });
+  }
+
+  test.each(RECORD_STATES.filter((state) => state !== 'Allocated'))('never ends as %s', (state) => {
+    expect(takeOverProblem(spec('Retained'), spec(state))).toBe(`a take-over ends as Allocated, not as ${state}`);
+    expect(takeOverProblem(spec('Suspect'), spec(state))).not.toBeNull();
+  });
+
+  test('keeps address and domain, and sets no until', () => {
+    expect(takeOverProblem(spec('Suspect'), { ...spec('Allocated'), address: '10.0.0.2' })).toMatch(/address .* never/);
+    expect(takeOverProblem(spec('Suspect'), { ...spec('Allocated'), domain: 'blue' })).toMatch(/domain .* never/);
+    expect(takeOverProblem(spec('Suspect'), { ...spec('Allocated'), until: UNTIL })).toMatch(/has no until/);
+  });
+});
+
+describe('amendProblem', () => {
+  const PERMITTED: readonly [RecordState, RecordState][] = [
+    ['Allocated', 'Allocated'],
+    ['Allocated', 'Retained'],
+    ['Allocated', 'Cooling'],
+    ['Allocated', 'Quarantined'],
+    ['Allocated', 'Suspect'],
+    ['Suspect', 'Allocated'],
+    ['Retained', 'Retained'],
+  ];
+  const PAIRS = RECORD_STATES.flatMap((before) => RECORD_STATES.map((after) => [before, after] as const));
+
+  test.each(PAIRS)('%s to %s', (before, after) => {
+    const isPermitted = PERMITTED.some(([from, to]) => from === before && to === after);
+    expect(amendProblem(spec(before), spec(after))).toBe(
+      isPermitted ? null : `a record does not go from ${before} to ${after}`,
+    );
+  });
+
+  test.each<[string, RecordSpec, RecordSpec, string | null]>([
+    ['a new container', spec('Allocated'), own({ containerID: 'new' }), null],
+    ['attach raised', spec('Allocated'), own({ attach: 3 }), null],
+    ['attach fallen', spec('Allocated'), own({ attach: 1 }), 'attach never falls'],
+    ['attach fallen on the way back', spec('Suspect'), own({ attach: 1 }), 'attach never falls'],
+    ['another kind', spec('Allocated'), own({ kind: 'Container' }), 'the record belongs to another holder'],
+    ['another namespace', spec('Allocated'), own({ namespace: 'dev' }), 'the record belongs to another holder'],
+    ['another name', spec('Allocated'), own({ name: 'web-1' }), 'the record belongs to another holder'],
+    ['another interface', spec('Allocated'), own({ interface: 'net1' }), 'the interface of a holder never changes'],
+    [
+      'Suspect back with another uid',
+      spec('Suspect'),
+      own({ uid: 'new' }),
+      'a Suspect record goes back only to the holder with its uid',
+    ],
+    [
+      'Suspect back without any uid',
+      { ...spec('Suspect'), holder: RESTING },
+      { ...spec('Allocated'), holder: RESTING },
+      'a Suspect record goes back only to the holder with its uid',
+    ],
+    [
+      'a foreign host',
+      spec('Allocated'),
+      { ...spec('Quarantined'), holder: { ...RESTING, kind: 'Conflict', name: '02:00:00:00:00:01' } },
+      null,
+    ],
+    [
+      'a foreign host while Cooling',
+      spec('Allocated'),
+      { ...spec('Cooling'), holder: { ...RESTING, kind: 'Conflict' } },
+      'the record belongs to another holder',
+    ],
+    [
+      'another address',
+      spec('Allocated'),
+      { ...spec('Allocated'), address: '10.0.0.2' },
+      'the address of a record never changes',
+    ],
+    [
+      'another domain',
+      spec('Allocated'),
+      { ...spec('Allocated'), domain: 'blue' },
+      'the domain of a record never changes',
+    ],
+    [
+      'Cooling without until',
+      spec('Allocated'),
+      without(spec('Cooling'), 'until'),
+      'a record that is Cooling needs a time in until',
+    ],
+    [
+      'Cooling with the uid kept',
+      spec('Allocated'),
+      { ...spec('Cooling'), holder: holder() },
+      'a record that is Cooling has no uid and no containerID',
+    ],
+    [
+      'Retained with until',
+      spec('Allocated'),
+      { ...spec('Retained'), until: UNTIL },
+      'a record that is Retained has no until',
+    ],
+  ])('%s', (_, before, after, problem) => {
+    expect(amendProblem(before, after)).toBe(problem);
+  });
+});
+
+function holder(change: Partial<Holder> = {}): Holder {
+  return {
+    kind: 'Pod',
+    namespace: 'prod',
+    name: 'web-0',
+    uid: 'u1',
+    interface: 'eth0',
+    containerID: 'c1',
+    attach: 2,
+    node: 'n1',
+    ...change,
+  };
+}
+
+function spec(state: RecordState): RecordSpec {
+  const common = {
+    address: '10.0.0.1',
+    prefix: 24,
+    domain: 'default',
+    pool: { kind: 'SpiderIPPool', name: 'pool-a', uid: 'p1' },
+    state,
+  } as const;
+  const rests = state === 'Cooling' || state === 'Quarantined';
+  return rests ? { ...common, until: UNTIL, holder: RESTING } : { ...common, holder: holder() };
+}
+
+function own(change: Partial<Holder>): RecordSpec {
+  return { ...spec('Allocated'), holder: holder(change) };
+}
+
+function without(spec: RecordSpec, key: 'until'): RecordSpec {
+  const { [key]: _, ...rest } = spec;
+  return rest;
+}

@@ -1,0 +1,94 @@
+import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
+import type { Holder, RecordSpec, RecordState } from './ip-record.ts';
+
+/** Why this record may not be created, or null. */
+export function specProblem(spec: RecordSpec): string | null {
+  if (spec.state !== 'Allocated' && spec.state !== 'Quarantined') return `a record is not created as ${spec.state}`;
+  return addressProblem(spec.address) ?? shapeProblem(spec);
+}
+
+/** Why `after` may not take the address that `before` holds (rule 3), or null. */
+export function takeOverProblem(before: RecordSpec, after: RecordSpec): string | null {
+  if (after.state !== 'Allocated') return `a take-over ends as Allocated, not as ${after.state}`;
+  if (before.state !== 'Retained' && before.state !== 'Suspect')
+    return `a record that is ${before.state} is not taken over`;
+  if (before.state === 'Retained' && !isSameHolder(before.holder, after.holder)) {
+    return 'a Retained record is only for its own holder';
+  }
+  return identityProblem(before, after) ?? shapeProblem(after);
+}
+
+const AMENDMENTS: Readonly<Record<RecordState, readonly RecordState[]>> = {
+  Allocated: ['Allocated', 'Retained', 'Cooling', 'Quarantined', 'Suspect'],
+  Retained: ['Retained'],
+  Suspect: ['Allocated'],
+  Cooling: [],
+  Quarantined: [],
+};
+
+/** Why the owner of `before` (or the controller for it) may not make it `after`, or null. */
+export function amendProblem(before: RecordSpec, after: RecordSpec): string | null {
+  if (!AMENDMENTS[before.state].includes(after.state)) {
+    return `a record does not go from ${before.state} to ${after.state}`;
+  }
+  return (
+    identityProblem(before, after) ?? ownerProblem(before, after) ?? attachProblem(before, after) ?? shapeProblem(after)
+  );
+}
+
+function addressProblem(text: string): string | null {
+  const canonical = canonicalText(text);
+  if (canonical === null) return 'the address is not an IP address';
+  return canonical === text ? null : `the address must be written ${canonical}`;
+}
+
+function canonicalText(text: string): string | null {
+  try {
+    return formatAddress(parseAddress(text));
+  } catch {
+    return null;
+  }
+}
+
+function identityProblem(before: RecordSpec, after: RecordSpec): string | null {
+  if (before.address !== after.address) return 'the address of a record never changes';
+  if (before.domain !== after.domain) return 'the domain of a record never changes';
+  return null;
+}
+
+function ownerProblem(before: RecordSpec, after: RecordSpec): string | null {
+  if (before.holder.interface !== after.holder.interface) return 'the interface of a holder never changes';
+  // A foreign host answered: the record names that host from now on.
+  if (after.state === 'Quarantined' && after.holder.kind === 'Conflict') return null;
+  if (!isSameHolder(before.holder, after.holder)) return 'the record belongs to another holder';
+  if (before.state === 'Suspect' && (before.holder.uid === undefined || before.holder.uid !== after.holder.uid)) {
+    return 'a Suspect record goes back only to the holder with its uid';
+  }
+  return null;
+}
+
+function attachProblem(before: RecordSpec, after: RecordSpec): string | null {
+  return after.state === 'Allocated' && after.holder.attach < before.holder.attach ? 'attach never falls' : null;
+}
+
+function shapeProblem({ state, until, holder }: RecordSpec): string | null {
+  if (holder.kind === 'Conflict' && state !== 'Quarantined')
+    return 'a foreign host holds nothing but a Quarantined record';
+  if (!isWellFormed(holder)) return 'a text of the holder has half a character';
+  const rests = state === 'Cooling' || state === 'Quarantined';
+  if (!rests) return until === undefined ? null : `a record that is ${state} has no until`;
+  if (until === undefined || Number.isNaN(Date.parse(until))) return `a record that is ${state} needs a time in until`;
+  if (holder.uid !== undefined || holder.containerID !== undefined) {
+    return `a record that is ${state} has no uid and no containerID`;
+  }
+  return null;
+}
+
+/** No database and no API keeps a lone surrogate: what is read back would not be what was written. */
+function isWellFormed(holder: Holder): boolean {
+  return Object.values(holder).every((value) => typeof value !== 'string' || value.isWellFormed());
+}
+
+function isSameHolder(a: Holder, b: Holder): boolean {
+  return a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
+}

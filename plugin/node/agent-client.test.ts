@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { askAgent } from '#plugin/agent-client.ts';
+import { type Call, startCall } from '#plugin/call.ts';
+import type { Exchange, PluginIo } from '#plugin/plugin-io.ts';
+import { answerOf } from '#test/golden/transcript.ts';
+import { decodeUtf8 } from './node-utf8.ts';
+
+const QUESTION = { method: 'POST', path: '/v1/ipam/ip', args: { containerID: 'c' } } as const;
+const ABSENT: Exchange = { kind: 'absent', why: 'missing' };
+const OK: Exchange = { kind: 'answer', bytes: answerOf({ status: 200, body: { ips: [] } }) };
+const STARTING: Exchange = {
+  kind: 'answer',
+  bytes: answerOf({ status: 503, body: { reason: 'agent-unavailable', message: 'reading records', details: '' } }),
+};
+
+interface Sent {
+  readonly atMs: number;
+  readonly timeoutMs: number;
+  readonly body: { readonly timeoutMs: number };
+}
+
+/** A call on a clock that moves by what each exchange takes, and what it sent. */
+function callOf(command: string, script: (turn: number, timeoutMs: number) => { takesMs: number; ended: Exchange }) {
+  let nowMs = 1000;
+  const sent: Sent[] = [];
+  const io: Partial<PluginIo> = {
+    env: (name) => (name === 'CNI_COMMAND' ? command : undefined),
+    nowMs: () => nowMs,
+    sleep: async (ms) => {
+      nowMs += ms;
+    },
+    encodeUtf8: (text) => new TextEncoder().encode(text),
+    decodeUtf8,
+    exchange: async (_path, request, _limit, timeoutMs) => {
+      const body = JSON.parse(Buffer.from(request).toString().split('\r\n\r\n')[1] ?? '');
+      sent.push({ atMs: nowMs - 1000, timeoutMs, body });
+      const { takesMs, ended } = script(sent.length - 1, timeoutMs);
+      nowMs += takesMs;
+      return ended;
+    },
+  };
+  return { call: startCall(io as PluginIo) as Call, sent, elapsedMs: () => nowMs - 1000 };
+}
+
+test.each([
+  { command: 'ADD', patienceMs: 10_000 },
+  { command: 'CHECK', patienceMs: 10_000 },
+  { command: 'GC', patienceMs: 10_000 },
+  { command: 'DEL', patienceMs: 5_000 },
+  { command: 'STATUS', patienceMs: 2_000 },
+])('$command waits $patienceMs ms for an agent that is away', async ({ command, patienceMs }) => {
+  const { call, sent, elapsedMs } = callOf(command, () => ({ takesMs: 0, ended: ABSENT }));
+  await expect(askAgent(call, QUESTION)).rejects.toMatchObject({ reason: 'agent-unavailable' });
+  expect(elapsedMs()).toBe(patienceMs - 100);
+  expect(sent).toHaveLength(patienceMs / 100);
+});
+
+test.each(['missing', 'refused', 'busy'] as const)(
+  'an agent that is away (%s) is asked again until it is there',
+  async (why) => {
+    const { call, sent } = callOf('ADD', (turn) => ({ takesMs: 1, ended: turn < 3 ? { kind: 'absent', why } : OK }));
+    expect(await askAgent(call, QUESTION)).toBe('{"ips":[]}');
+    expect(sent).toHaveLength(4);
+  },
+);
+
+test('a starting agent is asked again, for as long as one that is away, and then has the last word', async () => {
+  const { call, sent } = callOf('DEL', () => ({ takesMs: 0, ended: STARTING }));
+  await expect(askAgent(call, QUESTION)).rejects.toMatchObject({
+    reason: 'agent-unavailable',
+    message: 'reading records',
+  });
+  expect(sent).toHaveLength(50);
+});
+
+test.each<Exchange>([
+  { kind: 'timeout' },
+  { kind: 'dropped' },
+  { kind: 'oversized' },
+  { kind: 'failed', why: 'EACCES' },
+  { kind: 'answer', bytes: new Uint8Array([1, 2, 3]) },
+])('what may have reached the agent is not sent again: $kind', async (ended) => {
+  const { call, sent } = callOf('ADD', () => ({ takesMs: 1, ended }));
+  await expect(askAgent(call, QUESTION)).rejects.toMatchObject({ reason: 'agent-unavailable' });
+  expect(sent).toHaveLength(1);
+});
+
+test('the agent hears how much time is left, less what rolling back takes', async () => {
+  const { call, sent } = callOf('ADD', (turn) => ({ takesMs: 2000, ended: turn < 2 ? ABSENT : OK }));
+  await askAgent(call, QUESTION);
+  expect(sent.map(({ timeoutMs, body }) => [timeoutMs, body.timeoutMs])).toEqual([
+    [30_000, 29_000],
+    [27_900, 26_900],
+    [25_800, 24_800],
+  ]);
+});
+
+test('a DEL keeps time for its spool', async () => {
+  const { call, sent, elapsedMs } = callOf('DEL', (_, timeoutMs) => ({
+    takesMs: timeoutMs,
+    ended: { kind: 'timeout' },
+  }));
+  await expect(askAgent(call, QUESTION)).rejects.toMatchObject({ message: 'the agent did not answer within 10 s' });
+  expect([sent[0]?.timeoutMs, elapsedMs()]).toEqual([9500, 9500]);
+});
+
+test('no wait goes past the deadline', async () => {
+  const { call, elapsedMs } = callOf('CHECK', (_, timeoutMs) => ({ takesMs: Math.min(700, timeoutMs), ended: ABSENT }));
+  await expect(askAgent(call, QUESTION)).rejects.toMatchObject({ reason: 'agent-unavailable' });
+  expect(elapsedMs()).toBeLessThanOrEqual(10_000);
+});
