@@ -4,6 +4,8 @@ import type { HolderFacts } from '#agent/sources/holder-source.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { Holder, IpRecord } from '#pkg/record/ip-record.ts';
 import { recordFamily } from '#pkg/record/record-family.ts';
+import { isSameNic } from '#pkg/record/same-holder.ts';
+import { mayHaveSandbox } from '#pkg/record/states.ts';
 
 export interface ReattachmentDeps {
   readonly ledger: Ledger;
@@ -83,15 +85,7 @@ export class Reattachment {
 
 /** Suspect too: that its pod is gone was only suspected, and here the pod asks for it. */
 function isHeldBy({ spec }: IpRecord, asking: Asking): boolean {
-  const { kind, namespace, name, uid, interface: nic } = spec.holder;
-  return (
-    (spec.state === 'Allocated' || spec.state === 'Suspect') &&
-    kind === asking.kind &&
-    namespace === asking.namespace &&
-    name === asking.name &&
-    uid === asking.uid &&
-    nic === asking.interface
-  );
+  return mayHaveSandbox(spec.state) && isSameNic(spec.holder, asking);
 }
 
 function isOf({ spec }: IpRecord, asking: Asking): boolean {

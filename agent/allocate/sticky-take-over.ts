@@ -9,6 +9,7 @@ import type { Ledger, UpdateOutcome } from '#pkg/ledger/ledger.ts';
 import type { Pool, Route } from '#pkg/pool/pool.ts';
 import { holderKey } from '#pkg/record/holder-key.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
+import { mayHaveSandbox } from '#pkg/record/states.ts';
 import type { AddressProbe } from './address-probe.ts';
 import { draftRecord } from './draft-record.ts';
 import type { Plan } from './plan.ts';
@@ -72,7 +73,7 @@ export class StickyTakeOver {
     for (;;) {
       throwIfAbandoned(call);
       const listed = await ledger.byHolder(holderKey(facts.holder, family));
-      const own = listed.find(({ spec }) => spec.holder.uid === facts.holder.uid && isHeld(spec.state));
+      const own = listed.find(({ spec }) => spec.holder.uid === facts.holder.uid && mayHaveSandbox(spec.state));
       if (own !== undefined) {
         const record = await this.#reattach(own, poolOf(own, pools), sticky);
         if (record !== null) return record;
@@ -145,10 +146,6 @@ export class StickyTakeOver {
 /** Retained without a proof that the sandbox before is gone, such as a pod deleted by force on a node that is away. */
 function isInDoubt({ spec }: IpRecord): boolean {
   return spec.state === 'Retained' && spec.holder.uid !== undefined;
-}
-
-function isHeld(state: IpRecord['spec']['state']): boolean {
-  return state === 'Allocated' || state === 'Suspect';
 }
 
 /** A record that changed is another one to ask the network about. */

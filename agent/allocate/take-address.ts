@@ -8,6 +8,7 @@ import { within } from '#pkg/kube/transport/within.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
+import { isSameNic } from '#pkg/record/same-holder.ts';
 
 export interface Taking {
   readonly call: Call;
@@ -132,15 +133,7 @@ async function attempt(spec: RecordSpec, { ledger, call }: Taking, wish: Wish): 
 }
 
 function isOurs(record: IpRecord, spec: RecordSpec): boolean {
-  if (record.spec.state !== 'Allocated') return false;
-  const { holder } = record.spec;
-  return (
-    holder.kind === spec.holder.kind &&
-    holder.namespace === spec.holder.namespace &&
-    holder.name === spec.holder.name &&
-    holder.uid === spec.holder.uid &&
-    holder.interface === spec.holder.interface
-  );
+  return record.spec.state === 'Allocated' && isSameNic(record.spec.holder, spec.holder);
 }
 
 function throwIfOver({ call, nowMs }: Taking): void {

@@ -1,5 +1,6 @@
 import type { JudgeAfterlife } from '#agent/release/afterlife.ts';
 import type { Pods } from '#agent/sources/pods.ts';
+import { mayHaveSandbox } from '#pkg/record/states.ts';
 import { isStickyHolder, type StickySwitches } from '#pkg/record/sticky-holder.ts';
 
 /**
@@ -10,7 +11,7 @@ import { isStickyHolder, type StickySwitches } from '#pkg/record/sticky-holder.t
 export function podAfterlife(pods: Pick<Pods, 'known'>, switches: StickySwitches): JudgeAfterlife {
   return ({ spec }, parting = 'sandbox-gone') => {
     const { holder, state } = spec;
-    if (state !== 'Allocated' && state !== 'Suspect') return 'keep';
+    if (!mayHaveSandbox(state)) return 'keep';
     const isSticky = isStickyHolder(holder, switches);
     const pod = holder.uid === undefined ? null : pods.known(holder.uid);
     if (pod?.isAlive === true && (isSticky || parting === 'sandbox-gone')) return 'keep';

@@ -1,11 +1,10 @@
 import type { RefuseRelease } from '#agent/release/release-refusal.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import type { IpRecord, RecordState } from '#pkg/record/ip-record.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { DEFAULT_DOMAIN } from '#pkg/record/record-name.ts';
+import { DELETES } from '#pkg/record/transition-table.ts';
 
-const RELEASED: readonly RecordState[] = ['Allocated', 'Suspect'];
-
-/** As deploy/admission-policy.yaml has it. Said before anything is tried: what the API server refuses would be owed, and tried again without end. */
+/** Refuses what the admission policy would refuse: such a release would stay in the journal and be retried for ever. */
 export function refuseReleaseBy(node: string): RefuseRelease {
   return (record) => {
     const why = objectionOf(record, node);
@@ -23,7 +22,7 @@ function objectionOf({ spec }: IpRecord, node: string): string | null {
     const whose = holder.node === '' ? 'no node' : `node ${holder.node}`;
     return `its record is of ${whose}, and the agent of node ${node} releases those of its own node only`;
   }
-  return RELEASED.includes(state)
+  return DELETES['own-agent'].includes(state)
     ? null
     : `its record is ${state}, and the agent of a cluster releases what is Allocated or Suspect only`;
 }

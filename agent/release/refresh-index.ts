@@ -3,6 +3,7 @@ import { lookAtNetns } from '#agent/node/netns-look.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { Pods } from '#agent/sources/pods.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { holderKey } from '#pkg/record/holder-key.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { recordFamily } from '#pkg/record/record-family.ts';
 import type { Releaser } from './releaser.ts';
@@ -65,6 +66,6 @@ async function dropSecondRecords({ index, releaser, log }: RefreshDeps, judgedAt
 }
 
 function keyOf(record: IpRecord): string {
-  const { kind, namespace, name, uid, interface: nic } = record.spec.holder;
-  return JSON.stringify([kind, namespace, name, uid, nic, recordFamily(record)]);
+  const { holder } = record.spec;
+  return `${holderKey(holder, recordFamily(record))} ${holder.uid}`;
 }

@@ -1,5 +1,4 @@
 import { countHeld } from '#controller/lifecycle/count-held.ts';
-import { isHeldState } from '#controller/project/record-value.ts';
 import { decodePool } from '#pkg/crd/decode-pool.ts';
 import type { SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import { findOverlap } from '#pkg/crd/pool-overlap.ts';
@@ -10,6 +9,7 @@ import { isMap } from '#pkg/kube/objects/kube-object.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { recordName } from '#pkg/record/record-name.ts';
+import { isHeldState } from '#pkg/record/states.ts';
 import { changesNothing, type Families, isTerminating, judgeFamily, judgeFixed, metadataOf } from './judge-change.ts';
 import type { NetworkWorld } from './network-world.ts';
 import type { Reservations } from './reservations.ts';

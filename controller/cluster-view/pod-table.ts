@@ -1,3 +1,4 @@
+import { isVirtualMachine } from '#pkg/record/virtual-machine.ts';
 import type { PodFacts } from './pod-facts.ts';
 
 /** All pods by what the duties ask for: their name, an address in their status, the machine they run. */
@@ -49,8 +50,7 @@ export class PodTable {
 
 /** The virtual machine that a pod runs, or null. */
 export function machineOf({ controller }: PodFacts): string | null {
-  const isMachine = controller?.kind === 'VirtualMachineInstance' && controller.apiVersion.startsWith('kubevirt.io/');
-  return isMachine ? controller.name : null;
+  return isVirtualMachine(controller) ? controller.name : null;
 }
 
 function add(index: Map<string, readonly PodFacts[]>, key: string, pod: PodFacts): void {

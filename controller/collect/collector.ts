@@ -1,5 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { machineOf } from '#controller/cluster-view/pod-table.ts';
 import type { KnownRecord } from '#controller/cluster-view/record-table.ts';
 import type { ViewChange } from '#controller/cluster-view/view-change.ts';
 import type { CollectSettings } from '#controller/judge/collect-settings.ts';
@@ -211,7 +212,7 @@ export class Collection implements AsyncDisposable {
         for (const pod of [change.before, change.now]) {
           if (pod === null) continue;
           this.#addAll(records.namesOfHolder(pod.namespace, pod.name));
-          const machine = pod.controller?.kind === 'VirtualMachineInstance' ? pod.controller.name : null;
+          const machine = machineOf(pod);
           if (machine !== null) this.#addAll(records.namesOfHolder(pod.namespace, machine));
         }
         return;

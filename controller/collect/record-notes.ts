@@ -1,5 +1,6 @@
 import { isAlive, isFinished, type PodFacts, USUAL_GRACE_SECONDS } from '#controller/cluster-view/pod-facts.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { isStatefulSet } from '#pkg/record/sticky-holder.ts';
 
 /** What this leader noticed about a record's holder, and when. */
 export interface Notes {
@@ -58,12 +59,12 @@ export class RecordNotes {
 function renew(before: Notes, uid: string, pods: readonly PodFacts[], nowMs: number): Notes {
   const own = pods.find((pod) => pod.uid === uid);
   if (own !== undefined) {
-    const isSticky = own.controller?.kind === 'StatefulSet';
+    const isOfSet = isStatefulSet(own.controller);
     return {
       ...NOTHING,
       finishedSinceMs: isFinished(own) ? (before.finishedSinceMs ?? nowMs) : null,
       ownerAbsentSinceMs: isAlive(own) ? null : before.ownerAbsentSinceMs,
-      ownerUid: isSticky ? (own.controller?.uid ?? null) : null,
+      ownerUid: isOfSet ? (own.controller?.uid ?? null) : null,
       graceMs: longGraceMs(own),
     };
   }

@@ -1,5 +1,6 @@
 import { isFinished, type PodFacts } from '#controller/cluster-view/pod-facts.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { isStickyHolder } from '#pkg/record/sticky-holder.ts';
 import type { CollectSettings } from './collect-settings.ts';
 import type { Evidence } from './evidence.ts';
 import { repair } from './judge-claims.ts';
@@ -86,8 +87,6 @@ function settled({ nowMs, firstSeenMs }: Evidence, { settleMs }: CollectSettings
   return leftMs > 0 ? keep('settling', leftMs) : null;
 }
 
-/** Only the StatefulSets of Kubernetes itself: of other kinds nobody knows which ordinals they want. */
 function isSticky({ spec }: IpRecord, { keepsStatefulSets }: CollectSettings): boolean {
-  const { owner } = spec.holder;
-  return keepsStatefulSets && owner?.kind === 'StatefulSet' && owner.apiVersion.startsWith('apps/');
+  return isStickyHolder(spec.holder, { enableStatefulSet: keepsStatefulSets, enableKubevirtStaticIP: true });
 }

@@ -1,6 +1,5 @@
 import type { ObjectView } from '#controller/project/object-view.ts';
 import type { PoolCatalog } from '#controller/project/pool-catalog.ts';
-import { isHeldState } from '#controller/project/record-value.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { type DutyContext, FailedWrite, NOT_LEADING_MS } from '#controller/reconcile/projection-duty.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
@@ -8,6 +7,7 @@ import { apiVersionOf } from '#pkg/kube/objects/resource.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import { WorkQueue } from '#pkg/kube/watch/work-queue.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { isHeldState } from '#pkg/record/states.ts';
 import { POOL_CIDR_LABEL } from './cidr-label.ts';
 import { countHeld } from './count-held.ts';
 import { planUpkeep, withoutFinalizer } from './plan-upkeep.ts';

@@ -96,7 +96,7 @@ test('a mirror pod is owned by its object, and shown with the UID of the call', 
 });
 
 test.each([
-  { name: 'a pod of a StatefulSet', holder: { owner: STATEFUL_SET } },
+  { name: 'a pod of a StatefulSet', holder: { name: 'web-0', owner: STATEFUL_SET } },
   { name: 'a virtual machine', holder: { kind: 'VirtualMachineInstance' as const } },
 ])('the endpoint of $name has no owner, and is there without the pod', ({ holder }) => {
   const [step] = plan({ records: [record('10.0.0.5', holder)], pod: null });
@@ -105,8 +105,13 @@ test.each([
 });
 
 test('without enableStatefulSet its pods are like others', () => {
-  const records = [record('10.0.0.5', { owner: STATEFUL_SET })];
+  const records = [record('10.0.0.5', { name: 'web-0', owner: STATEFUL_SET })];
   const [step] = plan({ records }, { enableStatefulSet: false });
+  expect(stored(step).metadata.ownerReferences).toMatchObject([{ kind: 'Pod' }]);
+});
+
+test('a pod that only says it is of a StatefulSet, and has no ordinal, is like others', () => {
+  const [step] = plan({ records: [record('10.0.0.5', { owner: STATEFUL_SET })] });
   expect(stored(step).metadata.ownerReferences).toMatchObject([{ kind: 'Pod' }]);
 });
 

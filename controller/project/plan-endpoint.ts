@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject, NewObject, SeenObject } from '#pkg/kube/objects/kube-object.ts';
 import { FINALIZER } from '#pkg/kube/objects/spider-resources.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { isStickyHolder } from '#pkg/record/sticky-holder.ts';
 import { endpointStatus } from './endpoint-status.ts';
 import type { PodIdentity } from './pods-view.ts';
 import { isHeld } from './record-value.ts';
@@ -90,9 +91,7 @@ function ownersOf({ name, pod }: EndpointFacts, isStatic: boolean, isOfLivingPod
 }
 
 function isOfStaticWorkload({ spec: { holder } }: IpRecord, { enableStatefulSet }: EndpointRules): boolean {
-  const { kind, owner } = holder;
-  const isStatefulSet = owner?.kind === 'StatefulSet' && owner.apiVersion === 'apps/v1';
-  return kind === 'VirtualMachineInstance' || (enableStatefulSet && isStatefulSet);
+  return isStickyHolder(holder, { enableStatefulSet, enableKubevirtStaticIP: true });
 }
 
 /** A name may have been used before: the records of the pod that has it now, else those of the last one that had it. */

@@ -1,18 +1,12 @@
 import { parseAddress } from '#pkg/ip/address.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
-import type { IpRecord, RecordState } from '#pkg/record/ip-record.ts';
-
-const HELD: readonly RecordState[] = ['Allocated', 'Retained', 'Suspect'];
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { isHeldState } from '#pkg/record/states.ts';
 
 const values = new WeakMap<IpRecord, bigint>();
 
-/** Somebody has it, or may still have it. Cooling and Quarantined addresses belong to nobody, and are not free either. */
 export function isHeld({ spec }: IpRecord): boolean {
   return isHeldState(spec.state);
-}
-
-export function isHeldState(state: RecordState): boolean {
-  return HELD.includes(state);
 }
 
 /** A record is read many times and never changes. */

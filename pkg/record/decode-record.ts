@@ -17,10 +17,10 @@ import { quote } from '#pkg/ip/quote.ts';
 import type { Route } from '#pkg/pool/pool.ts';
 import { decodeHolder } from './decode-holder.ts';
 import { RECORD_STATES, type RecordSpec, type RecordState } from './ip-record.ts';
+import { isTimed } from './states.ts';
 
 const LONGEST_CIDR = 64;
 const RFC_3339 = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-const TIMED_STATES: readonly RecordState[] = ['Cooling', 'Quarantined'];
 
 /** Reads the spec of an IPRecord. Fields it does not know are left out: a newer version may have written them. */
 export function decodeRecordSpec(value: unknown): RecordSpec {
@@ -64,7 +64,7 @@ function decodePoolReference(value: unknown): RecordSpec['pool'] {
 
 function decodeUntil(value: unknown, state: RecordState): string | undefined {
   const until = ifPresent(value, (text) => asString(text, 'spec.until', 64));
-  if (TIMED_STATES.includes(state) !== (until !== undefined)) {
+  if (isTimed(state) !== (until !== undefined)) {
     refuse('spec.until', until === undefined ? `missing in state ${state}` : `not allowed in state ${state}`);
   }
   if (until !== undefined && !(RFC_3339.test(until) && Number.isFinite(Date.parse(until)))) {

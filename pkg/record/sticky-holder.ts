@@ -7,14 +7,19 @@ export interface StickySwitches {
 
 const ORDINAL = /^(?:0|[1-9]\d{0,9})$/;
 
-/** Rule 7: StatefulSet pods by their ordinal, and virtual machines. Third-party sets with the same kind are not. */
+/** Rule 7: StatefulSet pods by their ordinal, and virtual machines. */
 export function isStickyHolder(
   { kind, name, owner }: Pick<Holder, 'kind' | 'name' | 'owner'>,
   switches: StickySwitches,
 ): boolean {
   if (kind === 'VirtualMachineInstance') return switches.enableKubevirtStaticIP;
   if (kind !== 'Pod' || !switches.enableStatefulSet) return false;
-  return owner?.apiVersion === 'apps/v1' && owner.kind === 'StatefulSet' && ordinalOf(name, owner.name) !== null;
+  return owner !== undefined && isStatefulSet(owner) && ordinalOf(name, owner.name) !== null;
+}
+
+/** Only that of Kubernetes itself: which ordinals other kinds of that name want is not known. */
+export function isStatefulSet(owner: { readonly apiVersion: string; readonly kind: string } | null): boolean {
+  return owner?.apiVersion === 'apps/v1' && owner.kind === 'StatefulSet';
 }
 
 /** The number of a StatefulSet's pod; null for a pod that is not named like one. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Holder, RECORD_STATES, type RecordSpec, type RecordState } from './ip-record.ts';
-import { amendProblem, specProblem, takeOverProblem } from './transitions.ts';
+import { amendProblem, repairProblem, specProblem, takeOverProblem } from './transitions.ts';
 
 const UNTIL = '2030-01-01T00:00:00Z';
 const { uid: _uid, containerID: _containerID, ...RESTING } = holder();
@@ -211,3 +211,19 @@ function without(spec: RecordSpec, key: 'until'): RecordSpec {
   const { [key]: _, ...rest } = spec;
   return rest;
 }
+
+describe('repairProblem', () => {
+  const living = { ...spec('Allocated'), holder: { ...holder(), name: 'web-1', uid: 'other', attach: 9 } };
+
+  test.each(RECORD_STATES)('a record that is %s can be made the one of a living pod', (state) => {
+    expect(repairProblem(spec(state), living)).toBeNull();
+  });
+
+  test.each<[string, RecordSpec, string]>([
+    ['another address', { ...living, address: '10.9.9.9' }, 'the address of a record never changes'],
+    ['a state other than Allocated', spec('Suspect'), 'a repair ends as Allocated, not as Suspect'],
+    ['attach that falls', { ...living, holder: { ...living.holder, attach: 0 } }, 'attach never falls'],
+  ])('%s is no repair', (_, after, problem) => {
+    expect(repairProblem(spec('Allocated'), after)).toBe(problem);
+  });
+});

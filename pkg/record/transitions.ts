@@ -1,5 +1,8 @@
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
-import type { Holder, RecordSpec, RecordState } from './ip-record.ts';
+import type { Holder, RecordSpec } from './ip-record.ts';
+import { isSameHolder } from './same-holder.ts';
+import { isTimed } from './states.ts';
+import { mayMove } from './transition-table.ts';
 
 /** Why this record may not be created, or null. */
 export function specProblem(spec: RecordSpec): string | null {
@@ -10,30 +13,27 @@ export function specProblem(spec: RecordSpec): string | null {
 /** Why `after` may not take the address that `before` holds (rule 3), or null. */
 export function takeOverProblem(before: RecordSpec, after: RecordSpec): string | null {
   if (after.state !== 'Allocated') return `a take-over ends as Allocated, not as ${after.state}`;
-  if (before.state !== 'Retained' && before.state !== 'Suspect')
-    return `a record that is ${before.state} is not taken over`;
+  if (!mayMove(before.state, after.state, 'take-over')) return `a record that is ${before.state} is not taken over`;
   if (before.state === 'Retained' && !isSameHolder(before.holder, after.holder)) {
     return 'a Retained record is only for its own holder';
   }
   return identityProblem(before, after) ?? shapeProblem(after);
 }
 
-const AMENDMENTS: Readonly<Record<RecordState, readonly RecordState[]>> = {
-  Allocated: ['Allocated', 'Retained', 'Cooling', 'Quarantined', 'Suspect'],
-  Retained: ['Retained'],
-  Suspect: ['Allocated'],
-  Cooling: [],
-  Quarantined: [],
-};
-
 /** Why the owner of `before` (or the controller for it) may not make it `after`, or null. */
 export function amendProblem(before: RecordSpec, after: RecordSpec): string | null {
-  if (!AMENDMENTS[before.state].includes(after.state)) {
+  if (!mayMove(before.state, after.state, 'amend')) {
     return `a record does not go from ${before.state} to ${after.state}`;
   }
   return (
     identityProblem(before, after) ?? ownerProblem(before, after) ?? attachProblem(before, after) ?? shapeProblem(after)
   );
+}
+
+/** Why the controller may not make `before` the record of a living pod, or null. The pod's status decides who holds it. */
+export function repairProblem(before: RecordSpec, after: RecordSpec): string | null {
+  if (!mayMove(before.state, after.state, 'repair')) return `a repair ends as Allocated, not as ${after.state}`;
+  return identityProblem(before, after) ?? attachProblem(before, after) ?? shapeProblem(after);
 }
 
 function addressProblem(text: string): string | null {
@@ -75,8 +75,7 @@ function shapeProblem({ state, until, holder }: RecordSpec): string | null {
   if (holder.kind === 'Conflict' && state !== 'Quarantined')
     return 'a foreign host holds nothing but a Quarantined record';
   if (!isWellFormed(holder)) return 'a text of the holder has half a character';
-  const rests = state === 'Cooling' || state === 'Quarantined';
-  if (!rests) return until === undefined ? null : `a record that is ${state} has no until`;
+  if (!isTimed(state)) return until === undefined ? null : `a record that is ${state} has no until`;
   if (until === undefined || Number.isNaN(Date.parse(until))) return `a record that is ${state} needs a time in until`;
   if (holder.uid !== undefined || holder.containerID !== undefined) {
     return `a record that is ${state} has no uid and no containerID`;
@@ -87,8 +86,4 @@ function shapeProblem({ state, until, holder }: RecordSpec): string | null {
 /** No database and no API keeps a lone surrogate: what is read back would not be what was written. */
 function isWellFormed(holder: Holder): boolean {
   return Object.values(holder).every((value) => typeof value !== 'string' || value.isWellFormed());
-}
-
-function isSameHolder(a: Holder, b: Holder): boolean {
-  return a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
 }

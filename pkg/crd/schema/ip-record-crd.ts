@@ -1,4 +1,5 @@
 import { RECORD_STATES } from '#pkg/record/ip-record.ts';
+import { TIMED_STATES } from '#pkg/record/states.ts';
 import { customResource } from './custom-resource.ts';
 import { canonicalAddress, DNS_LABEL, DNS_SUBDOMAIN, ROUTE_OF_RECORD } from './network-text.ts';
 import { ASCII, HOLDER } from './record-holder-schema.ts';
@@ -17,7 +18,7 @@ const pool = object(
   ['kind', 'name', 'uid'],
 );
 
-const RESTS = "self.state in ['Cooling', 'Quarantined']";
+const RESTS = `self.state in [${TIMED_STATES.map((state) => `'${state}'`).join(', ')}]`;
 const isOfFamily = (value: string) => `${value}.contains(':') == self.address.contains(':')`;
 
 const SPEC_RULES: readonly Rule[] = [

@@ -10,6 +10,7 @@ import type { DefiniteOptions } from '#pkg/kube/write/until-definite.ts';
 import { abandonedWrite } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Refusal, ReleaseOutcome, UpdateOutcome } from '#pkg/ledger/ledger.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
+import { isSameNic } from '#pkg/record/same-holder.ts';
 import { toWriteError } from './kubernetes-failure.ts';
 import { IP_RECORDS, isTerminating, toNewObject, toRecord, toSeenObject, tryRecord } from './kubernetes-record.ts';
 
@@ -67,16 +68,7 @@ export async function releaseRecord(
 function isHeldFor(found: IpRecord | null, spec: RecordSpec): boolean {
   if (found === null) return false;
   if (spec.holder.uid === undefined) return isDeepStrictEqual(found.spec, spec);
-  const { kind, namespace, name, uid, interface: nic } = found.spec.holder;
-  const { holder } = spec;
-  return (
-    found.spec.state === spec.state &&
-    kind === holder.kind &&
-    namespace === holder.namespace &&
-    name === holder.name &&
-    uid === holder.uid &&
-    nic === holder.interface
-  );
+  return found.spec.state === spec.state && isSameNic(found.spec.holder, spec.holder);
 }
 
 /** Older API servers call it a conflict too when the uid of an update is gone, and to be marked is a change: a look tells. */
