@@ -135,9 +135,9 @@ export class AddressProbe {
 
   async #quarantine(record: IpRecord, mac: string): Promise<void> {
     const { ledger, index, now, settings } = this.#deps;
-    const { interface: name, attach, node } = record.spec.holder;
+    const { interface: name, attachGeneration, node } = record.spec.holder;
     const until = new Date(now().getTime() + settings.quarantineMs).toISOString();
-    const holder = { kind: 'Conflict' as const, namespace: '', name: mac, interface: name, attach, node };
+    const holder = { kind: 'Conflict' as const, namespace: '', name: mac, interface: name, attachGeneration, node };
     const outcome = await ledger.amend(record, { ...record.spec, state: 'Quarantined', until, holder });
     index.drop(record);
     if (outcome.done) index.put(outcome.record);

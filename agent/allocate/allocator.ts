@@ -163,7 +163,7 @@ export class Allocator {
     refuseOtherAddress(first.families, held);
     const plans = [first];
     const plan = () => (plans.pop() ?? planNow()).families.filter(({ family }) => !heldFamilies.has(family));
-    const holder = { ...facts.holder, attach: 1 };
+    const holder = { ...facts.holder, attachGeneration: 1 };
     const want = { holder, cleanGateway: first.cleanGateway, routes: this.#openRoutes(facts), call, slot };
     return [...held, ...(await taker.take(plan, want))];
   }

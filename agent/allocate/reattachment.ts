@@ -72,7 +72,7 @@ export class Reattachment {
       index.put(stored);
       return [stored];
     }
-    const holder: Holder = { ...asking, attach: stored.spec.holder.attach + 1 };
+    const holder: Holder = { ...asking, attachGeneration: stored.spec.holder.attachGeneration + 1 };
     const outcome = await ledger.amend(stored, { ...stored.spec, state: 'Allocated', holder });
     if (!outcome.done) {
       index.drop(seen);

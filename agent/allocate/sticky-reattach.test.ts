@@ -27,7 +27,10 @@ async function start(meddle: (seen: IpRecord) => Promise<unknown>) {
 }
 
 /** As when the controller puts labels right. */
-const touched = ({ spec }: IpRecord) => ({ ...spec, holder: { ...spec.holder, attach: spec.holder.attach + 1 } });
+const touched = ({ spec }: IpRecord) => ({
+  ...spec,
+  holder: { ...spec.holder, attachGeneration: spec.holder.attachGeneration + 1 },
+});
 
 test('a sticky pod that meets a change of its own record keeps its address', async () => {
   let changes = 0;
@@ -36,7 +39,7 @@ test('a sticky pod that meets a change of its own record keeps its address', asy
     if (changes === 1) await made.below.amend(seen, touched(seen));
   });
   expect(await made.add(made.pod, 'c2')).toEqual(made.before);
-  expect(await made.records()).toMatchObject([{ spec: { holder: { containerID: 'c2', attach: 3 } } }]);
+  expect(await made.records()).toMatchObject([{ spec: { holder: { containerID: 'c2', attachGeneration: 3 } } }]);
 });
 
 test('a record of its own that changes under every try ends as address-held, and no second address is taken', async () => {
@@ -49,6 +52,6 @@ test('a sticky pod whose own record goes away before its eyes gets another addre
   await using made = await start((seen) => made.below.release(seen));
   expect(await made.add(made.pod, 'c2')).toHaveLength(1);
   expect(await made.records()).toMatchObject([
-    { spec: { state: 'Allocated', holder: { containerID: 'c2', attach: 1 } } },
+    { spec: { state: 'Allocated', holder: { containerID: 'c2', attachGeneration: 1 } } },
   ]);
 });

@@ -56,7 +56,10 @@ test('the next pod of the name takes the address over: one list, one read of the
   expect(calls).toEqual(['byHolder', 'takeOver']);
   expect(made.pods.reads).toEqual(['db-3']);
   const [record] = await made.records();
-  expect(record?.spec).toMatchObject({ state: 'Allocated', holder: { uid: 'second', containerID: 'c2', attach: 2 } });
+  expect(record?.spec).toMatchObject({
+    state: 'Allocated',
+    holder: { uid: 'second', containerID: 'c2', attachGeneration: 2 },
+  });
 });
 
 test('a first pod lists once and takes what is free', async () => {
@@ -71,7 +74,7 @@ test('a take-over that met a change of the record is tried again from the list o
   let isTouched = false;
   const ledger = scriptedLedger(below, {
     takeOver: async (seen, next) => {
-      if (!isTouched) await below.amend(seen, { ...seen.spec, holder: { ...seen.spec.holder, attach: 5 } });
+      if (!isTouched) await below.amend(seen, { ...seen.spec, holder: { ...seen.spec.holder, attachGeneration: 5 } });
       isTouched = true;
       return await below.takeOver(seen, next);
     },
@@ -79,7 +82,7 @@ test('a take-over that met a change of the record is tried again from the list o
   await using made = await startMemoryClusterAgent([POOL], { ledger });
   const before = await retained(made);
   expect(await made.add(made.pods.put('db-0', { uid: 'second', controller: SET }), 'c2')).toEqual(before);
-  expect(await made.records()).toMatchObject([{ spec: { holder: { uid: 'second', attach: 6 } } }]);
+  expect(await made.records()).toMatchObject([{ spec: { holder: { uid: 'second', attachGeneration: 6 } } }]);
 });
 
 test('a record that changes under every try ends as address-held, and no second address is taken', async () => {

@@ -116,7 +116,7 @@ export class StickyTakeOver {
   /** The order matters: listed, then the pod itself read, then the write on what was listed. */
   async #takeOver(seen: IpRecord, pool: Pool, { facts, survey, routes, call }: StickyCall): Promise<TakeOver> {
     const { ledger, index, probe } = this.#deps;
-    const holder = { ...facts.holder, attach: seen.spec.holder.attach + 1 };
+    const holder = { ...facts.holder, attachGeneration: seen.spec.holder.attachGeneration + 1 };
     const drafting = { holder, cleanGateway: survey.cleanGateway, routes };
     const next = draftRecord(pool, parseAddress(seen.spec.address).value, drafting);
     if (seen.spec.state === 'Suspect' && (await probe.whoAnswers(next, pool, call)) !== 'nobody') {

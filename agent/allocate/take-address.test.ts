@@ -24,7 +24,7 @@ test('an address that landed late for the sandbox before becomes that of the san
   await ledger.create(landed(free, 'c1'));
   const pod = made.pods.put('web');
   expect(await made.add(pod, 'c2')).toEqual([free]);
-  expect((await ledger.get(free))?.spec.holder).toMatchObject({ containerID: 'c2', attach: 2 });
+  expect((await ledger.get(free))?.spec.holder).toMatchObject({ containerID: 'c2', attachGeneration: 2 });
   made.pods.end(pod);
   await made.del(pod, 'c2');
   expect(await ledger.get(free)).toBeNull();

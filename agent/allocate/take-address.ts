@@ -127,7 +127,7 @@ async function attempt(spec: RecordSpec, { ledger, call }: Taking, wish: Wish): 
   const { record, taken } = await ledger.create(spec, { ...writeLimits(call), ...wish });
   if (record === null || !(taken || isOurs(record, spec))) return { taken: false, record };
   if (record.spec.holder.containerID === spec.holder.containerID) return { taken: true, record };
-  const holder = { ...spec.holder, attach: record.spec.holder.attach + 1 };
+  const holder = { ...spec.holder, attachGeneration: record.spec.holder.attachGeneration + 1 };
   const claimed = await ledger.amend(record, { ...record.spec, holder }, writeLimits(call));
   return claimed.done ? { taken: true, record: claimed.record } : { taken: false, record: null };
 }

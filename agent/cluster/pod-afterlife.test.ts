@@ -94,7 +94,7 @@ test('a new sandbox of a living pod gets the address of the one before it', asyn
   await made.del(pod, 'c1');
   expect(await made.records()).toHaveLength(1);
   expect(await made.add(pod, 'c2')).toEqual(first);
-  expect(await made.records()).toMatchObject([{ spec: { holder: { containerID: 'c2', attach: 2 } } }]);
+  expect(await made.records()).toMatchObject([{ spec: { holder: { containerID: 'c2', attachGeneration: 2 } } }]);
 });
 
 test('what was kept for a new sandbox goes when the pod ends instead', async () => {

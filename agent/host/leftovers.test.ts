@@ -35,7 +35,7 @@ function record(spec: Partial<RecordSpec>, holder: Partial<RecordSpec['holder']>
         containerID: 'c1',
         netns: '/var/run/netns/x',
         bootID: 'boot-2',
-        attach: 1,
+        attachGeneration: 1,
         node: 'n',
         ...holder,
       },

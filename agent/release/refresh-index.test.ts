@@ -78,7 +78,7 @@ test('a Suspect record whose sandbox lives here is taken back; one whose pod or 
   ];
   for (const record of suspects) await ledger.amend(record, { ...record.spec, state: 'Suspect' });
   await made.refresh();
-  expect((await made.records()).map(({ spec }) => [spec.state, spec.holder.attach])).toEqual([
+  expect((await made.records()).map(({ spec }) => [spec.state, spec.holder.attachGeneration])).toEqual([
     ['Allocated', 2],
     ['Suspect', 1],
     ['Suspect', 1],

@@ -41,7 +41,7 @@ async function reclaimSuspects({ ledger, index, pods, log }: RefreshDeps): Promi
   for (const record of index.all().filter(({ spec }) => spec.state === 'Suspect')) {
     const { uid = '', netns } = record.spec.holder;
     if (pods.known(uid)?.isAlive !== true || (await lookAtNetns(netns)) !== 'there') continue;
-    const holder = { ...record.spec.holder, attach: record.spec.holder.attach + 1 };
+    const holder = { ...record.spec.holder, attachGeneration: record.spec.holder.attachGeneration + 1 };
     const outcome = await ledger.amend(record, { ...record.spec, state: 'Allocated', holder });
     index.drop(record);
     if (outcome.done) index.put(outcome.record);

@@ -133,7 +133,7 @@ test('rule 8: a refused release that a new ADD of the sandbox came before does n
   expect(made.journal.size).toBe(0);
   clock.turn(60_000);
   await made.settleJournal();
-  expect(await made.records()).toMatchObject([{ spec: { holder: { attach: 2 } } }]);
+  expect(await made.records()).toMatchObject([{ spec: { holder: { attachGeneration: 2 } } }]);
 });
 
 test('a DEL whose release can neither be done nor be written down fails', async () => {

@@ -40,9 +40,9 @@ test('a record changed behind the agent is left alone', async () => {
   await made.agent.add(addArgs('c1'), newCall());
   const [record] = await made.ledger.list({ limit: 1 });
   if (record === undefined) throw new Error('the record of c1 is missing');
-  await made.ledger.amend(record, { ...record.spec, holder: { ...record.spec.holder, attach: 7 } });
+  await made.ledger.amend(record, { ...record.spec, holder: { ...record.spec.holder, attachGeneration: 7 } });
   expect(await made.releaser.del(delArgs('c1'))).toMatchObject([{ outcome: 'changed' }]);
-  expect((await made.ledger.get(record.name))?.spec.holder.attach).toBe(7);
+  expect((await made.ledger.get(record.name))?.spec.holder.attachGeneration).toBe(7);
 });
 
 test('all interfaces of a container are released at once', async () => {
@@ -62,7 +62,7 @@ test('a record that was taken over without a container is released by its pod an
     name: 'web',
     uid: 'u-1',
     interface: 'eth0',
-    attach: 1,
+    attachGeneration: 1,
     node: 'worker-1',
   } as const;
   const spec = { address: '10.0.0.10', prefix: 24, domain: 'default', state: 'Allocated', holder } as const;

@@ -73,7 +73,7 @@ test('an owed release that a new ADD of the sandbox came before does not hit it'
   expect(await made.add(pod, 'c1')).toEqual(first);
   expect(made.journal.size).toBe(0);
   await made.settleJournal();
-  expect(await made.records()).toMatchObject([{ spec: { holder: { attach: 2 } } }]);
+  expect(await made.records()).toMatchObject([{ spec: { holder: { attachGeneration: 2 } } }]);
 });
 
 test('an owed release does not hit the next sandbox of the pod', async () => {
@@ -124,7 +124,7 @@ test('an abandoned create that landed is what the same sandbox is answered with 
   await land();
   expect(await made.add(pod, 'c1')).toEqual(['10.0.0.10']);
   await made.settleJournal();
-  expect(await made.records()).toMatchObject([{ spec: { holder: { containerID: 'c1', attach: 2 } } }]);
+  expect(await made.records()).toMatchObject([{ spec: { holder: { containerID: 'c1', attachGeneration: 2 } } }]);
 });
 
 test('an abandoned create that lands for a sandbox that is gone frees a full pool for the next one', async () => {
@@ -282,7 +282,7 @@ describe('an abandoned create that has not landed', () => {
     await land();
     expect(await made.add(pod, 'c1')).toEqual(['10.0.0.10']);
     await roundsFor(11 * 60_000);
-    expect(await made.records()).toMatchObject([{ spec: { holder: { containerID: 'c1', attach: 2 } } }]);
+    expect(await made.records()).toMatchObject([{ spec: { holder: { containerID: 'c1', attachGeneration: 2 } } }]);
     expect(made.journal.size).toBe(0);
   });
 });

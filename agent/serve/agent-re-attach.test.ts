@@ -13,7 +13,7 @@ test('a pod reborn in a new sandbox keeps its address, and the late DEL of the o
   expect(await addressesOf(made, 'new', pod)).toEqual(first);
   await made.agent.del(delArgs('old', pod));
   expect((await allRecords(made.ledger)).map((record) => record.spec.holder)).toMatchObject([
-    { containerID: 'new', attach: 2 },
+    { containerID: 'new', attachGeneration: 2 },
   ]);
 });
 

@@ -18,7 +18,7 @@ test('rule 8: an ADD consumes the spooled DEL of its attachment, the drain after
   await spoolDel(made, 'c1');
   expect(await addressesOf(made, 'c1')).toEqual(first);
   await drainSpool(made.spool, made.releaser, silent);
-  expect((await allRecords(made.ledger)).map((record) => record.spec.holder.attach)).toEqual([2]);
+  expect((await allRecords(made.ledger)).map((record) => record.spec.holder.attachGeneration)).toEqual([2]);
   expect(await made.spool.names()).toEqual([]);
 });
 

@@ -3,9 +3,9 @@ import type { Route } from '#pkg/pool/pool.ts';
 import type { PoolRequest } from '#pkg/pool/request.ts';
 import type { Holder } from '#pkg/record/ip-record.ts';
 
-/** Who asks, and what the rules may know of it. `attach` is the allocator's to count. */
+/** Who asks, and what the rules may know of it. `attachGeneration` is the allocator's to count. */
 export interface HolderFacts {
-  readonly holder: Omit<Holder, 'attach'> & { readonly uid: string; readonly containerID: string };
+  readonly holder: Omit<Holder, 'attachGeneration'> & { readonly uid: string; readonly containerID: string };
   readonly request: PoolRequest;
   /** The pod behind the call, which a virtual machine outlives; empty where there is none. */
   readonly podName: string;

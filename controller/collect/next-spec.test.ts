@@ -25,13 +25,13 @@ test('only a proof takes the traces of the sandbox away', () => {
 
 test('a repair for the same pod keeps what is known of its sandbox', () => {
   const edited = { ...spec, state: 'Suspect' as const, holder: { ...spec.holder, node: 'nowhere' } };
-  expect(toAllocated(edited, buildPod())).toEqual({ ...spec, holder: { ...spec.holder, attach: 2 } });
+  expect(toAllocated(edited, buildPod())).toEqual({ ...spec, holder: { ...spec.holder, attachGeneration: 2 } });
 });
 
 test('a repair for the next pod of the same name does not', () => {
   const { containerID: _containerID, netns: _netns, ...holder } = spec.holder;
   const next = toAllocated(spec, buildPod({ uid: 'pod-2', node: 'worker-2' }));
-  expect(next.holder).toEqual({ ...holder, uid: 'pod-2', node: 'worker-2', attach: 2 });
+  expect(next.holder).toEqual({ ...holder, uid: 'pod-2', node: 'worker-2', attachGeneration: 2 });
 });
 
 test('a repair for another pod names that pod alone', () => {
@@ -52,14 +52,14 @@ test('a repair for another pod names that pod alone', () => {
     uid: 'pod-1',
     interface: 'eth0',
     node: 'worker-1',
-    attach: 2,
+    attachGeneration: 2,
     owner: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' },
   });
 });
 
 test('a name that was edited alone is put right, and the sandbox stays known', () => {
   const edited = { ...spec, holder: { ...spec.holder, name: 'edited' } };
-  expect(toAllocated(edited, buildPod())).toEqual({ ...spec, holder: { ...spec.holder, attach: 2 } });
+  expect(toAllocated(edited, buildPod())).toEqual({ ...spec, holder: { ...spec.holder, attachGeneration: 2 } });
 });
 
 test('the launcher of a machine holds in the machine’s name', () => {
@@ -76,7 +76,7 @@ test('the target of a migration gets what was retained without a trace of the so
   const target = buildPod({ name: 'virt-launcher-vm-b', uid: 'target', node: 'worker-2', controller });
   expect(toAllocated(toRetained(held), target)).toEqual({
     ...held,
-    holder: { ...holder, uid: 'target', node: 'worker-2', attach: 2 },
+    holder: { ...holder, uid: 'target', node: 'worker-2', attachGeneration: 2 },
   });
 });
 

@@ -20,7 +20,11 @@ export function toAllocated({ until: _, ...spec }: RecordSpec, pod: PodFacts): R
   const nic = holder.interface === '' ? 'eth0' : holder.interface;
   const who = isNamedAfter(holder, pod) ? holder : { ...holderFrom(pod), interface: nic };
   const { uid, node } = pod;
-  return { ...spec, state: 'Allocated', holder: { ...who, ...sandbox, uid, node, attach: holder.attach + 1 } };
+  return {
+    ...spec,
+    state: 'Allocated',
+    holder: { ...who, ...sandbox, uid, node, attachGeneration: holder.attachGeneration + 1 },
+  };
 }
 
 /** `status.podIPs` are those of the first interface, which every runtime calls eth0. */
@@ -30,7 +34,7 @@ export function holderFrom(pod: PodFacts): Holder {
   const owner = controller === null ? {} : { owner: ownerOf(controller) };
   const who =
     machine === null ? { kind: 'Pod' as const, name } : { kind: 'VirtualMachineInstance' as const, name: machine };
-  return { ...who, namespace, uid, interface: 'eth0', attach: 1, node, ...owner };
+  return { ...who, namespace, uid, interface: 'eth0', attachGeneration: 1, node, ...owner };
 }
 
 function ownerOf({ apiVersion, kind, name }: NonNullable<PodFacts['controller']>): NonNullable<Holder['owner']> {

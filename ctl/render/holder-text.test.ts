@@ -2,7 +2,14 @@ import { expect, test } from 'vitest';
 import type { Holder } from '#pkg/record/ip-record.ts';
 import { toHolderText } from './holder-text.ts';
 
-const base: Holder = { kind: 'Container', namespace: '', name: '', interface: 'eth0', attach: 0, node: 'lab' };
+const base: Holder = {
+  kind: 'Container',
+  namespace: '',
+  name: '',
+  interface: 'eth0',
+  attachGeneration: 0,
+  node: 'lab',
+};
 const id = '9ab3'.repeat(16);
 
 test.each([

@@ -5,8 +5,11 @@ const esc = String.fromCharCode(0x1b);
 const c1 = String.fromCharCode(0x9b);
 
 test('control characters are replaced at every depth', () => {
-  const hostile = { records: [{ name: `a${esc}[2Jb`, attach: 1, gone: null }], next: `x\ny${c1}` };
-  expect(toPrintable(hostile)).toEqual({ records: [{ name: 'a?[2Jb', attach: 1, gone: null }], next: 'x?y?' });
+  const hostile = { records: [{ name: `a${esc}[2Jb`, attachGeneration: 1, gone: null }], next: `x\ny${c1}` };
+  expect(toPrintable(hostile)).toEqual({
+    records: [{ name: 'a?[2Jb', attachGeneration: 1, gone: null }],
+    next: 'x?y?',
+  });
 });
 
 test('text of several lines keeps its line ends and nothing else', () => {

@@ -43,7 +43,7 @@ test('an address of the pool gets the record of its pod, with what the endpoint 
           name: 'web-0',
           uid: 'u-1',
           interface: 'net1',
-          attach: 1,
+          attachGeneration: 1,
           node: 'n-1',
           owner: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' },
         },

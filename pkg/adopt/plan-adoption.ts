@@ -82,7 +82,7 @@ function toHolder(claim: LegacyClaim, detail: LegacyClaim | undefined, world: Ad
     name: claim.name,
     ...(uid === '' ? {} : { uid }),
     interface: detail?.interface ?? 'eth0',
-    attach: 1,
+    attachGeneration: 1,
     node: own?.node ?? detail?.node ?? '',
     ...(owner === null ? {} : { owner }),
   };

@@ -43,7 +43,7 @@ const RECORD = {
     namespace: 'p',
     name: 'w',
     interface: 'eth0',
-    attach: 1,
+    attachGeneration: 1,
     node: 'n',
     owner: { apiVersion: 'v1', kind: 'Job', name: 'j' },
   },

@@ -1,5 +1,14 @@
 import { omitAbsent } from '#pkg/decode/omit-absent.ts';
-import { asFilledString, asInteger, asObject, asOneOf, asString, ifPresent, refuse } from '#pkg/decode/untrusted.ts';
+import {
+  asFilledString,
+  asInteger,
+  asObject,
+  asOneOf,
+  asString,
+  type Fields,
+  ifPresent,
+  refuse,
+} from '#pkg/decode/untrusted.ts';
 import { quote } from '#pkg/ip/quote.ts';
 import { HOLDER_KINDS, type Holder } from './ip-record.ts';
 
@@ -21,10 +30,17 @@ export function decodeHolder(value: unknown, path: string): Holder {
     containerID: text('containerID', LONGEST_NAME),
     netns: text('netns', LONGEST_PATH),
     bootID: text('bootID', 128),
-    attach: asInteger(holder['attach'], `${path}.attach`, 1, MOST_ATTACHES),
+    attachGeneration: decodeAttachGeneration(holder, path),
     node: asString(holder['node'], `${path}.node`, LONGEST_NAME),
     owner: ifPresent(holder['owner'], (owner) => decodeOwner(owner, `${path}.owner`)),
   });
+}
+
+/** Older records call it `attach`. They are read as they are, and the next write gives the field its new name. */
+function decodeAttachGeneration(holder: Fields, path: string): number {
+  const name =
+    holder['attachGeneration'] === undefined && holder['attach'] !== undefined ? 'attach' : 'attachGeneration';
+  return asInteger(holder[name], `${path}.${name}`, 1, MOST_ATTACHES);
 }
 
 /** A slash would let two holders share one key (`holderKey`). */

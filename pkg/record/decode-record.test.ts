@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { decodeRecordSpec } from './decode-record.ts';
 
-const HOLDER = { kind: 'Pod', namespace: 'prod', name: 'web-0', interface: 'eth0', attach: 1, node: 'worker-1' };
+const HOLDER = {
+  kind: 'Pod',
+  namespace: 'prod',
+  name: 'web-0',
+  interface: 'eth0',
+  attachGeneration: 1,
+  node: 'worker-1',
+};
 const SPEC = {
   address: '10.0.2.50',
   prefix: 24,
@@ -17,6 +24,13 @@ const routed = (dst: string, gw: string) => ({ ...SPEC, routes: [{ dst, gw }] })
 test('the smallest spec is read without inventing fields', () => {
   expect(Object.keys(decodeRecordSpec(SPEC))).toEqual(Object.keys(SPEC));
   expect(decodeRecordSpec(SPEC)).toStrictEqual(SPEC);
+});
+
+test('an older record, which calls it attach, is read under the new name', () => {
+  const { attachGeneration: _, ...rest } = HOLDER;
+  const { holder } = decodeRecordSpec({ ...SPEC, holder: { ...rest, attach: 7 } });
+  expect(holder.attachGeneration).toBe(7);
+  expect(holder).not.toHaveProperty('attach');
 });
 
 test('a full spec survives JSON', () => {
@@ -121,9 +135,9 @@ describe('it is refused:', () => {
       'spec.holder.interface: "../x" must not contain a slash',
     ],
     [
-      'no attach',
-      heldBy({ attach: undefined }),
-      'spec.holder.attach: expected a whole number from 1 to 2147483647, found nothing',
+      'no attachGeneration',
+      heldBy({ attachGeneration: undefined }),
+      'spec.holder.attachGeneration: expected a whole number from 1 to 2147483647, found nothing',
     ],
     ['a uid that is no text', heldBy({ uid: 5 }), 'spec.holder.uid: expected a string, found 5'],
     [

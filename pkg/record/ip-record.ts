@@ -27,7 +27,7 @@ export interface Holder {
   readonly netns?: string;
   readonly bootID?: string;
   /** Raised when a re-attach must change the resourceVersion (rule 8). */
-  readonly attach: number;
+  readonly attachGeneration: number;
   readonly node: string;
   readonly owner?: { readonly apiVersion: string; readonly kind: string; readonly name: string };
 }

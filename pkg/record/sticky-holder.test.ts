@@ -3,7 +3,7 @@ import type { Holder } from './ip-record.ts';
 import { isStickyHolder, ordinalOf } from './sticky-holder.ts';
 
 const ON = { enableStatefulSet: true, enableKubevirtStaticIP: true };
-const POD: Holder = { kind: 'Pod', namespace: 'prod', name: 'db-3', interface: 'eth0', attach: 1, node: 'n' };
+const POD: Holder = { kind: 'Pod', namespace: 'prod', name: 'db-3', interface: 'eth0', attachGeneration: 1, node: 'n' };
 const SET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' };
 const VM: Holder = { ...POD, kind: 'VirtualMachineInstance', name: 'vm' };
 

@@ -111,9 +111,9 @@ describe('amendProblem', () => {
 
   test.each<[string, RecordSpec, RecordSpec, string | null]>([
     ['a new container', spec('Allocated'), own({ containerID: 'new' }), null],
-    ['attach raised', spec('Allocated'), own({ attach: 3 }), null],
-    ['attach fallen', spec('Allocated'), own({ attach: 1 }), 'attach never falls'],
-    ['attach fallen on the way back', spec('Suspect'), own({ attach: 1 }), 'attach never falls'],
+    ['attach raised', spec('Allocated'), own({ attachGeneration: 3 }), null],
+    ['attach fallen', spec('Allocated'), own({ attachGeneration: 1 }), 'attachGeneration never falls'],
+    ['attach fallen on the way back', spec('Suspect'), own({ attachGeneration: 1 }), 'attachGeneration never falls'],
     ['another kind', spec('Allocated'), own({ kind: 'Container' }), 'the record belongs to another holder'],
     ['another namespace', spec('Allocated'), own({ namespace: 'dev' }), 'the record belongs to another holder'],
     ['another name', spec('Allocated'), own({ name: 'web-1' }), 'the record belongs to another holder'],
@@ -185,7 +185,7 @@ function holder(change: Partial<Holder> = {}): Holder {
     uid: 'u1',
     interface: 'eth0',
     containerID: 'c1',
-    attach: 2,
+    attachGeneration: 2,
     node: 'n1',
     ...change,
   };
@@ -213,7 +213,7 @@ function without(spec: RecordSpec, key: 'until'): RecordSpec {
 }
 
 describe('repairProblem', () => {
-  const living = { ...spec('Allocated'), holder: { ...holder(), name: 'web-1', uid: 'other', attach: 9 } };
+  const living = { ...spec('Allocated'), holder: { ...holder(), name: 'web-1', uid: 'other', attachGeneration: 9 } };
 
   test.each(RECORD_STATES)('a record that is %s can be made the one of a living pod', (state) => {
     expect(repairProblem(spec(state), living)).toBeNull();
@@ -222,7 +222,11 @@ describe('repairProblem', () => {
   test.each<[string, RecordSpec, string]>([
     ['another address', { ...living, address: '10.9.9.9' }, 'the address of a record never changes'],
     ['a state other than Allocated', spec('Suspect'), 'a repair ends as Allocated, not as Suspect'],
-    ['attach that falls', { ...living, holder: { ...living.holder, attach: 0 } }, 'attach never falls'],
+    [
+      'attach that falls',
+      { ...living, holder: { ...living.holder, attachGeneration: 0 } },
+      'attachGeneration never falls',
+    ],
   ])('%s is no repair', (_, after, problem) => {
     expect(repairProblem(spec('Allocated'), after)).toBe(problem);
   });

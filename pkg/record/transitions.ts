@@ -68,7 +68,9 @@ function ownerProblem(before: RecordSpec, after: RecordSpec): string | null {
 }
 
 function attachProblem(before: RecordSpec, after: RecordSpec): string | null {
-  return after.state === 'Allocated' && after.holder.attach < before.holder.attach ? 'attach never falls' : null;
+  return after.state === 'Allocated' && after.holder.attachGeneration < before.holder.attachGeneration
+    ? 'attachGeneration never falls'
+    : null;
 }
 
 function shapeProblem({ state, until, holder }: RecordSpec): string | null {

@@ -54,7 +54,7 @@ export async function createRecords(
       network: 'macvlan-conf',
       containerID: uid.replaceAll('-', '').padEnd(64, '0').slice(0, 64),
       netns: `/var/run/netns/cni-${uid}`,
-      attach: 1,
+      attachGeneration: 1,
       node,
     } as const;
     const spec: RecordSpec = {

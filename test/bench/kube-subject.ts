@@ -36,7 +36,7 @@ export function recordAt(index: number): NewObject {
     interface: 'eth0',
     network: 'macvlan-conf',
     containerID: hash.repeat(12),
-    attach: 1,
+    attachGeneration: 1,
     node: `worker-${index % 100}`,
   } as const;
   const spec: RecordSpec = buildRecord({ address, prefix: 8, holder }).spec;

@@ -111,7 +111,7 @@ function spec(value: bigint, pool: string): RecordSpec {
       name: address.replaceAll(':', '-'),
       uid: address,
       interface: 'eth0',
-      attach: 1,
+      attachGeneration: 1,
       node: 'filled',
     },
   };

@@ -63,7 +63,10 @@ export class Referee implements AsyncDisposable {
       const { state, holder } = record.spec;
       const container = holder.containerID?.slice(0, 8) ?? 'none';
       const what = `${state}, ${holder.namespace}/${holder.name} (${holder.uid}) on ${holder.node}, container ${container}`;
-      this.#sandboxes.tell(address, `record ${record.metadata.resourceVersion}: ${what}, attach ${holder.attach}`);
+      this.#sandboxes.tell(
+        address,
+        `record ${record.metadata.resourceVersion}: ${what}, attachGeneration ${holder.attachGeneration}`,
+      );
     }
     for (const address of this.#known.keys()) {
       if (!records.has(address)) this.#sandboxes.tell(address, 'record gone');

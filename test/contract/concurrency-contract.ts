@@ -10,7 +10,7 @@ const ADDRESSES = ['10.0.0.1', '10.0.0.2', 'fd00::1'];
 const script = fc.array(
   fc.record({
     address: fc.constantFrom(...ADDRESSES),
-    move: fc.constantFrom('release', 'attach', 'doubt', 'retain', 'take over'),
+    move: fc.constantFrom('release', 'attachGeneration', 'doubt', 'retain', 'take over'),
     pauses: fc.nat({ max: 2 }),
   }),
   { minLength: 1, maxLength: 8 },
@@ -39,7 +39,9 @@ export function describeConcurrency(makeLedger: MakeLedger): void {
       await using resource = await makeLedger();
       const seen = await taken(resource.ledger, specOf('10.0.0.1'));
       const outcomes = await Promise.all([
-        ...Array.from({ length: 10 }, (_, n) => resource.ledger.amend(seen, heldBy(seen.spec, { attach: n + 2 }))),
+        ...Array.from({ length: 10 }, (_, n) =>
+          resource.ledger.amend(seen, heldBy(seen.spec, { attachGeneration: n + 2 })),
+        ),
         resource.ledger.amend(seen, inState(seen.spec, 'Suspect')),
         resource.ledger.release(seen),
       ]);
@@ -108,7 +110,7 @@ async function makeMove(
   }
   if (state !== 'Allocated') return 'refused';
   const next = {
-    attach: heldBy(seen.spec, { attach: holder.attach + 1 }),
+    attachGeneration: heldBy(seen.spec, { attachGeneration: holder.attachGeneration + 1 }),
     doubt: inState(seen.spec, 'Suspect'),
     retain: inState(seen.spec, 'Retained'),
   }[move];

@@ -20,7 +20,7 @@ const spec = fc
     pool: fc.constantFrom(...POOLS),
     node: fc.constantFrom(...NODES),
     name: fc.constantFrom(...NAMES),
-    attach: fc.integer({ min: 1, max: 3 }),
+    attachGeneration: fc.integer({ min: 1, max: 3 }),
   })
   .map(({ address, domain, pool, ...holder }) =>
     specOf(address, {
@@ -157,8 +157,8 @@ class ModelRun {
 }
 
 function nextOf(seen: IpRecord, { state, spec, isOwn }: Extract<Step, { state: unknown }>): RecordSpec {
-  const { attach, node } = spec.holder;
-  const own = { ...heldBy(seen.spec, { attach, node, uid: seen.spec.holder.name }), pool: spec.pool };
+  const { attachGeneration, node } = spec.holder;
+  const own = { ...heldBy(seen.spec, { attachGeneration, node, uid: seen.spec.holder.name }), pool: spec.pool };
   return inState(isOwn ? own : { ...own, holder: spec.holder }, state);
 }
 

@@ -96,7 +96,7 @@ export function describeQueries(makeLedger: MakeLedger): void {
       await ledger.close();
       await ledger.close();
       await expectFailure(ledger.create(specOf('10.0.0.2')), 'internal');
-      await expectFailure(ledger.amend(seen, heldBy(seen.spec, { attach: 2 })), 'internal');
+      await expectFailure(ledger.amend(seen, heldBy(seen.spec, { attachGeneration: 2 })), 'internal');
       await expectFailure(ledger.release(seen), 'internal');
       await expectFailure(ledger.get('10.0.0.1'), 'internal');
       await expectFailure(ledger.byHolder('k'), 'internal');

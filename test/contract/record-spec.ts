@@ -12,7 +12,7 @@ export function holderOf(change: Partial<Holder> = {}): Holder {
     network: 'macvlan-conf',
     containerID: 'container-0',
     netns: '/var/run/netns/blue',
-    attach: 1,
+    attachGeneration: 1,
     node: 'worker-1',
     owner: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' },
     ...change,

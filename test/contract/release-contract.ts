@@ -26,7 +26,7 @@ export function describeRelease(makeLedger: MakeLedger): void {
     test('an old version releases nothing', async () => {
       await using resource = await makeLedger();
       const seen = await taken(resource.ledger, SPEC);
-      const now = await amended(resource.ledger, seen, heldBy(SPEC, { attach: 2 }));
+      const now = await amended(resource.ledger, seen, heldBy(SPEC, { attachGeneration: 2 }));
       expect(await resource.ledger.release(seen)).toEqual({ done: false, because: 'changed' });
       expect(await resource.ledger.get(seen.name)).toEqual(now);
     });

@@ -33,7 +33,10 @@ async function write(name: string, seen: IpRecord | null): Promise<IpRecord | nu
     if (!outcome.done) throw new Error(`release of ${name}: ${outcome.because}`);
     return null;
   }
-  const outcome = await ledger.amend(seen, heldBy(seen.spec, { attach: seen.spec.holder.attach + 1 }));
+  const outcome = await ledger.amend(
+    seen,
+    heldBy(seen.spec, { attachGeneration: seen.spec.holder.attachGeneration + 1 }),
+  );
   if (!outcome.done) throw new Error(`amend of ${name}: ${outcome.because}`);
   return outcome.record;
 }

@@ -26,7 +26,7 @@ const AMENDMENT_TABLE = RECORD_STATES.flatMap((from) =>
 
 const WRITES = [
   { method: 'takeOver', before: inState(SPEC, 'Suspect'), next: heldBy(SPEC, OTHER_POD) },
-  { method: 'amend', before: SPEC, next: heldBy(SPEC, { attach: 2 }) },
+  { method: 'amend', before: SPEC, next: heldBy(SPEC, { attachGeneration: 2 }) },
 ] as const;
 
 export function describeUpdate(makeLedger: MakeLedger): void {
@@ -42,7 +42,7 @@ export function describeUpdate(makeLedger: MakeLedger): void {
     test.each(AMENDMENT_TABLE)('$from to $to: $ok', async ({ from, to, ok }) => {
       await using resource = await makeLedger();
       const seen = await recordIn(resource.ledger, from);
-      const next = inState(heldBy(SPEC, { attach: 7 }), to);
+      const next = inState(heldBy(SPEC, { attachGeneration: 7 }), to);
       await expectWrite(resource.ledger, seen, next, ok, () => resource.ledger.amend(seen, next));
     });
 
@@ -63,9 +63,13 @@ export function describeUpdate(makeLedger: MakeLedger): void {
     test('a write that changes something changes the version, not uid, name and time', async () => {
       await using resource = await makeLedger();
       const seen = await taken(resource.ledger, SPEC);
-      const next = await amended(resource.ledger, seen, heldBy(SPEC, { attach: 2 }));
+      const next = await amended(resource.ledger, seen, heldBy(SPEC, { attachGeneration: 2 }));
       expect(next.resourceVersion).not.toBe(seen.resourceVersion);
-      expect(next).toEqual({ ...seen, spec: heldBy(SPEC, { attach: 2 }), resourceVersion: next.resourceVersion });
+      expect(next).toEqual({
+        ...seen,
+        spec: heldBy(SPEC, { attachGeneration: 2 }),
+        resourceVersion: next.resourceVersion,
+      });
     });
   });
 
@@ -80,7 +84,7 @@ export function describeUpdate(makeLedger: MakeLedger): void {
       const seen = await begin(resource.ledger);
       expect(await resource.ledger[method](seen, next)).toMatchObject({ done: true });
       const now = await resource.ledger.get(seen.name);
-      const later = heldBy(next, { attach: 9 });
+      const later = heldBy(next, { attachGeneration: 9 });
       expect(await resource.ledger[method](seen, later)).toEqual({ done: false, because: 'changed' });
       expect(await resource.ledger.get(seen.name)).toEqual(now);
     });

@@ -55,7 +55,7 @@ test('the address of a StatefulSet pod waits for the next pod of its name, also 
   expect(await two.addressesOf(second)).toEqual(address);
   expect((await onlyRecord()).spec).toMatchObject({
     state: 'Allocated',
-    holder: { uid: second.uid, node: 'worker-2', attach: 2 },
+    holder: { uid: second.uid, node: 'worker-2', attachGeneration: 2 },
   });
   await cluster.deletePod(second);
 });
@@ -175,5 +175,8 @@ test('a Suspect address whose sandbox lives is taken back by an agent that start
   await controller.amend(record, { ...record.spec, state: 'Suspect' });
   await using after = await startAgentOf(cluster, { node: 'worker-0' });
   await after.untilReady();
-  expect((await onlyRecord()).spec).toMatchObject({ state: 'Allocated', holder: { uid: pod.uid, attach: 2 } });
+  expect((await onlyRecord()).spec).toMatchObject({
+    state: 'Allocated',
+    holder: { uid: pod.uid, attachGeneration: 2 },
+  });
 });

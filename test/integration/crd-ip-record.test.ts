@@ -20,7 +20,7 @@ const HOLDER: Holder = {
   uid: '4f0c',
   interface: 'eth0',
   containerID: '9ab',
-  attach: 1,
+  attachGeneration: 1,
   node: 'worker-1',
 };
 const { uid: _uid, containerID: _containerID, ...RESTING } = HOLDER;
@@ -203,8 +203,17 @@ describe('it is refused:', () => {
     { name: 'a holder without name', body: heldBy({ name: '' }), message: 'spec.holder.name' },
     { name: 'a slash in the key', body: heldBy({ namespace: 'a/b' }), message: 'spec.holder.namespace' },
     { name: 'a slash in the interface', body: heldBy({ interface: '../x' }), message: 'spec.holder.interface' },
-    { name: 'more attaches than a counter holds', body: heldBy({ attach: 2 ** 31 }), message: 'spec.holder.attach' },
-    { name: 'attach 0', body: heldBy({ attach: 0 }), message: 'spec.holder.attach' },
+    {
+      name: 'more attaches than a counter holds',
+      body: heldBy({ attachGeneration: 2 ** 31 }),
+      message: 'spec.holder.attachGeneration',
+    },
+    {
+      name: 'neither attachGeneration nor attach',
+      body: heldBy({ attachGeneration: undefined }),
+      message: 'spec.holder.attachGeneration',
+    },
+    { name: 'attachGeneration 0', body: heldBy({ attachGeneration: 0 }), message: 'spec.holder.attachGeneration' },
     {
       name: 'a container ID without end',
       body: heldBy({ containerID: 'c'.repeat(254) }),
@@ -253,7 +262,7 @@ test.each(NO_TIMES)('until %s it is refused', async (until) => {
 const REQUIRED = {
   spec: ['address', 'prefix', 'domain', 'pool', 'state', 'holder'],
   'spec.pool': ['kind', 'name', 'uid'],
-  'spec.holder': ['kind', 'namespace', 'name', 'interface', 'attach', 'node'],
+  'spec.holder': ['kind', 'namespace', 'name', 'interface', 'node'],
   'spec.holder.owner': ['apiVersion', 'kind', 'name'],
   'spec.routes[0]': ['dst', 'gw'],
 };

@@ -76,7 +76,7 @@ describe('an API server that is away', () => {
     try {
       const writes = [
         () => waiting.create(specOf('10.0.0.2')),
-        () => waiting.amend(seen, heldBy(SPEC, { attach: 2 })),
+        () => waiting.amend(seen, heldBy(SPEC, { attachGeneration: 2 })),
         () => waiting.release(seen),
       ];
       for (const write of writes) {
@@ -102,7 +102,7 @@ describe('an API server that is away', () => {
     await stage.cluster.server.kill();
     const doing = Promise.all([
       patient.create(specOf('10.0.0.2')),
-      patient.amend(seen, heldBy(SPEC, { attach: 2 })),
+      patient.amend(seen, heldBy(SPEC, { attachGeneration: 2 })),
       patient.release(old),
       patient.get('10.0.0.1'),
       patient.byNode('worker-1'),

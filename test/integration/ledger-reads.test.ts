@@ -43,6 +43,23 @@ async function fill(count: number): Promise<void> {
   await Promise.all(writers);
 }
 
+test('a record that calls its attachGeneration by the older name is read, and the next write renames it', async () => {
+  const object = toNewObject(specOf('10.1.9.9'));
+  const spec = object['spec'] as RecordSpec;
+  const { attachGeneration, ...older } = spec.holder;
+  const stored = { ...object, spec: { ...spec, holder: { ...older, attach: attachGeneration + 3 } } };
+  expect(await controller.create(IP_RECORDS, stored)).toMatchObject({ ok: true });
+  const seen = await ledger.get('10.1.9.9');
+  expect(seen?.spec.holder.attachGeneration).toBe(attachGeneration + 3);
+  if (seen === null) return;
+  const holder = { ...seen.spec.holder, attachGeneration: attachGeneration + 4 };
+  expect(await ledger.amend(seen, { ...seen.spec, holder })).toMatchObject({ done: true });
+  const got = await controller.get(IP_RECORDS, { name: '10.1.9.9' });
+  const written = got.ok ? (got.object['spec'] as { holder: object }).holder : {};
+  expect(written).toMatchObject({ attachGeneration: attachGeneration + 4 });
+  expect(written).not.toHaveProperty('attach');
+});
+
 describe('of 2,000 records', () => {
   test('what is taken is one request, and less than 45 bytes a record', async () => {
     await fill(2_000);

@@ -32,7 +32,7 @@ let seen: IpRecord;
 const CALLS: readonly (() => Promise<unknown>)[] = [
   () => ledger.create(specOf('10.0.0.2')),
   () => ledger.create(SPEC),
-  () => ledger.amend(seen, heldBy(SPEC, { attach: 3 })),
+  () => ledger.amend(seen, heldBy(SPEC, { attachGeneration: 3 })),
   () => ledger.release(seen),
   () => ledger.get('10.0.0.1'),
   () => ledger.byHolder('Pod/prod/web-0/eth0/4'),

@@ -73,7 +73,7 @@ test('to take it over is to find it gone, and the address is given once', async 
 
 test('a change of it finds it gone', async () => {
   const { before, marked } = await storeMarked();
-  const next = heldBy(SPEC, { attach: 2 });
+  const next = heldBy(SPEC, { attachGeneration: 2 });
   expect(await ledger.amend(before, next)).toEqual({ done: false, because: 'gone' });
   expect(await ledger.amend(marked, next)).toEqual({ done: false, because: 'gone' });
 });

@@ -46,7 +46,7 @@ describe('who read the pool and waits', () => {
     await taken(other, heldBy(specOf('10.0.0.2'), { node: 'worker-2' }));
     const elsewhere = await taken(other, { ...SPEC, address: '10.0.0.3', pool: { ...SPEC.pool, name: 'pool-b' } });
     await other.release(elsewhere);
-    const now = await amended(other, seen, heldBy(SPEC, { attach: 2 }));
+    const now = await amended(other, seen, heldBy(SPEC, { attachGeneration: 2 }));
     await wait(QUIET_MS);
     expect(wake).not.toHaveBeenCalled();
     await other.release(now);

@@ -23,7 +23,7 @@ describe('what a write costs the API server', () => {
     const create = async () => {
       for (const address of addresses) records.push(await taken(stage.ledger, specOf(address)));
     };
-    const amend = each((seen) => amended(stage.ledger, seen, heldBy(seen.spec, { attach: 2 })));
+    const amend = each((seen) => amended(stage.ledger, seen, heldBy(seen.spec, { attachGeneration: 2 })));
     const retain = each((seen) => amended(stage.ledger, seen, inState(seen.spec, 'Retained')));
     const takeOver = each(async (seen) => {
       const outcome = await stage.ledger.takeOver(seen, heldBy(inState(seen.spec, 'Allocated'), { uid: 'next' }));
@@ -49,9 +49,9 @@ describe('what a write costs the API server', () => {
 
   test('a refused release none, an amend of what is changed one more, to tell it from gone', async () => {
     const requestsOf = (act: () => Promise<unknown>) => recordRequests(stage.cluster.server, act);
-    const amend = (seen: IpRecord) => stage.ledger.amend(seen, heldBy(SPEC, { attach: 7 }));
+    const amend = (seen: IpRecord) => stage.ledger.amend(seen, heldBy(SPEC, { attachGeneration: 7 }));
     const seen = await taken(stage.ledger, SPEC);
-    const now = await amended(stage.ledger, seen, heldBy(SPEC, { attach: 2 }));
+    const now = await amended(stage.ledger, seen, heldBy(SPEC, { attachGeneration: 2 }));
     expect(await requestsOf(() => stage.ledger.release(seen))).toEqual({ DELETE: 1 });
     expect(await requestsOf(() => amend(seen))).toEqual({ PUT: 1, GET: 1 });
     await stage.ledger.release(now);
@@ -81,7 +81,7 @@ async function losingTheAnswer<T>(
 
 describe('an answer that is lost after the write was done', () => {
   const isThere = async () => (await stage.onlooker.get('10.0.0.1')) !== null;
-  const isAttached = async () => (await stage.onlooker.get('10.0.0.1'))?.spec.holder.attach === 5;
+  const isAttached = async () => (await stage.onlooker.get('10.0.0.1'))?.spec.holder.attachGeneration === 5;
 
   test('a create is taken, with the record that is there', async () => {
     const outcome = await losingTheAnswer((cutOff) => cutOff.create(SPEC), isThere);
@@ -117,14 +117,17 @@ describe('an answer that is lost after the write was done', () => {
 
   test('an amendment is done, with the record that is there', async () => {
     const seen = await taken(stage.ledger, SPEC);
-    const outcome = await losingTheAnswer((cutOff) => cutOff.amend(seen, heldBy(SPEC, { attach: 5 })), isAttached);
+    const outcome = await losingTheAnswer(
+      (cutOff) => cutOff.amend(seen, heldBy(SPEC, { attachGeneration: 5 })),
+      isAttached,
+    );
     expect(outcome).toEqual({ done: true, record: await stage.onlooker.get('10.0.0.1') });
   });
 
   test('an amendment that somebody wrote over is changed', async () => {
     const seen = await taken(stage.ledger, SPEC);
     const outcome = await losingTheAnswer(
-      (cutOff) => cutOff.amend(seen, heldBy(SPEC, { attach: 5 })),
+      (cutOff) => cutOff.amend(seen, heldBy(SPEC, { attachGeneration: 5 })),
       isAttached,
       async () => {
         const ours = await stage.onlooker.get('10.0.0.1');

@@ -46,7 +46,7 @@ function specOf({ state = 'Allocated', node = 'worker-1', ...wish }: Wish): Reco
     pool: { kind: 'SpiderIPPool', name: pool, uid: poolUid },
     state,
     ...(rests ? { until: '2026-11-16T10:00:00Z' } : {}),
-    holder: { kind, namespace, name, interface: nic, attach: 1, node, ...(rests ? {} : { uid }) },
+    holder: { kind, namespace, name, interface: nic, attachGeneration: 1, node, ...(rests ? {} : { uid }) },
   };
 }
 
@@ -263,7 +263,7 @@ describe('an agent moves the record of its own node', () => {
   test('in use to its next sandbox', async () => {
     const { metadata } = await stored(specOf({}));
     const spec = specOf({});
-    const holder = { ...spec.holder, containerID: 'c2', netns: '/var/run/netns/2', attach: 2 };
+    const holder = { ...spec.holder, containerID: 'c2', netns: '/var/run/netns/2', attachGeneration: 2 };
     expect(await put(record({ ...spec, holder }, {}, metadata))).toMatchObject({ status: 200 });
   });
 });

@@ -38,6 +38,6 @@ const PLAIN_HOLDER: Holder = {
   network: 'lab',
   containerID: 'c0ffee',
   netns: '/var/run/netns/web',
-  attach: 1,
+  attachGeneration: 1,
   node: 'host-1',
 };

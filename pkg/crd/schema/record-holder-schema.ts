@@ -1,5 +1,5 @@
 import { HOLDER_KINDS } from '#pkg/record/ip-record.ts';
-import { integer, name, object, text } from './schema.ts';
+import { integer, name, object, rules, text } from './schema.ts';
 
 /** No control characters: these are shown on operators' terminals. And a character is as long here as it is to the decoder. */
 export const ASCII = { pattern: '^[ -~]*$' };
@@ -26,13 +26,24 @@ export const HOLDER = object(
     containerID: text(253, ASCII),
     netns: text(1_024, ASCII),
     bootID: text(128, ASCII),
-    attach: integer(1, MOST_ATTACHES, {
+    attachGeneration: integer(1, MOST_ATTACHES, {
       format: 'int32',
       description: 'Raised by a re-attach, so that a late release of the attachment before does not hit it.',
+    }),
+    attach: integer(1, MOST_ATTACHES, {
+      format: 'int32',
+      description: 'The name of attachGeneration in older records. It is read and no longer written.',
     }),
     node: text(253, { ...ASCII, description: 'Empty for holders that run on no node, such as claims.' }),
     owner,
   },
-  ['kind', 'namespace', 'name', 'interface', 'attach', 'node'],
-  { description: 'Who has the address. Kind, namespace, name, interface and family are its stable key.' },
+  ['kind', 'namespace', 'name', 'interface', 'node'],
+  {
+    description: 'Who has the address. Kind, namespace, name, interface and family are its stable key.',
+    ...rules({
+      rule: 'has(self.attachGeneration) || has(self.attach)',
+      message: 'is required',
+      fieldPath: '.attachGeneration',
+    }),
+  },
 );

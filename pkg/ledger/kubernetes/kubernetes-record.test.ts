@@ -39,7 +39,7 @@ describe('an answer is not believed', () => {
   test.each(lies)('to a write, after which the name is abandoned: $name', async ({ lie }) => {
     await using made = await openLedgerOn({ POST: [[201, lie]], PUT: [[200, lie]] });
     const { ledger } = made;
-    const writes = [ledger.create(SPEC), ledger.amend(RECORD, heldBy(SPEC, { attach: 2 }))];
+    const writes = [ledger.create(SPEC), ledger.amend(RECORD, heldBy(SPEC, { attachGeneration: 2 }))];
     for (const write of writes) {
       expect(abandonedName(await expectFailure(write, 'agent-unavailable'))).toBe('10.0.0.1');
     }

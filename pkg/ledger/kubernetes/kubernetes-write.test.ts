@@ -156,7 +156,7 @@ describe('a record that is marked as deleted', () => {
     metadata: { ...OBJECT.metadata, deletionTimestamp, finalizers: ['example.org/stay'] },
     spec,
   });
-  const next = heldBy(SPEC, { attach: 2 });
+  const next = heldBy(SPEC, { attachGeneration: 2 });
 
   test('was not taken by the create that finds it', async () => {
     await using made = await openLedgerOn({
@@ -212,14 +212,14 @@ describe('a conflict of an update', () => {
   ] as const)('$name: $because', async ({ reply, because }) => {
     await using made = await openLedgerOn({ PUT: [[409, statusBody(409, 'Conflict')]], GET: [reply] });
     const { ledger } = made;
-    expect(await ledger.amend(RECORD, heldBy(SPEC, { attach: 2 }))).toEqual({ done: false, because });
+    expect(await ledger.amend(RECORD, heldBy(SPEC, { attachGeneration: 2 }))).toEqual({ done: false, because });
   });
 });
 
 test('a write carries what was seen as its preconditions, and the labels of what it writes', async () => {
   await using made = await openLedgerOn({ PUT: [[200, OBJECT]], DELETE: [[200, {}]] });
   const { ledger, server } = made;
-  const next = heldBy(SPEC, { attach: 2, node: 'worker-7' });
+  const next = heldBy(SPEC, { attachGeneration: 2, node: 'worker-7' });
   await amended(ledger, RECORD, next);
   await ledger.release(RECORD);
   const [put, remove] = server.requests.map(({ body }) => JSON.parse(body));

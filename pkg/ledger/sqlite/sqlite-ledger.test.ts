@@ -26,7 +26,7 @@ test('a version never comes twice, not even after everything was deleted and the
   for (let life = 0; life < 3; life++) {
     await using ledger = await openSqliteLedger(file);
     const first = await taken(ledger, specOf('10.0.0.1'));
-    const second = await amended(ledger, first, heldBy(first.spec, { attach: 2 }));
+    const second = await amended(ledger, first, heldBy(first.spec, { attachGeneration: 2 }));
     await ledger.release(second);
     versions.push(Number(first.resourceVersion), Number(second.resourceVersion));
   }
