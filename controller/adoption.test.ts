@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Term } from '#controller/reconcile/duty.ts';
+import type { Term } from '#controller/reconcile/leader-task.ts';
 import { LegacyApi } from '#test/support/legacy-api.ts';
 import { AdoptionGate } from './adoption.ts';
 
@@ -23,9 +23,9 @@ function runBehindGate() {
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const gate = new AdoptionGate({ client: api.client, podName: 'c-1', log, now: () => new Date(0) });
   const run = vi.fn(async () => {});
-  // The gate reads no view: a duty behind it does.
+  // The gate reads no view: a task behind it does.
   const during = { signal: term.signal, mayWrite: () => true } as Term;
-  return { run, done: gate.behind({ name: 'duty', run }).run(during) };
+  return { run, done: gate.behind({ name: 'task', run }).run(during) };
 }
 
 test('a cluster that has never seen Spiderpool is marked at once, with no right but to look', async () => {

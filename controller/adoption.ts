@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Duty, Term } from '#controller/reconcile/duty.ts';
+import type { LeaderTask, Term } from '#controller/reconcile/leader-task.ts';
 import { adopt, lookForLegacy } from '#pkg/adopt/adopt.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { sleep } from '#pkg/kube/transport/timing.ts';
@@ -26,11 +26,11 @@ export class AdoptionGate {
     this.#deps = deps;
   }
 
-  behind(duty: Duty): Duty {
+  behind(task: LeaderTask): LeaderTask {
     return {
-      name: duty.name,
+      name: task.name,
       run: async (term) => {
-        if (await this.#open(term)) await duty.run(term);
+        if (await this.#open(term)) await task.run(term);
       },
     };
   }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { ClusterView } from '#controller/cluster-view/cluster-view.ts';
-import type { Duty, Term } from '#controller/reconcile/duty.ts';
+import type { LeaderTask, Term } from '#controller/reconcile/leader-task.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { Election, type ElectionPace, type ElectionTrouble } from '#pkg/kube/leader/election.ts';
@@ -9,7 +9,7 @@ import { sleep, type Timing } from '#pkg/kube/transport/timing.ts';
 
 export interface ControllerDeps {
   readonly client: KubeClient;
-  readonly duties: readonly Duty[];
+  readonly tasks: readonly LeaderTask[];
   readonly log: Logger;
   readonly timing: Timing;
   readonly now: () => Date;
@@ -23,12 +23,12 @@ export interface ControllerConfig {
   readonly pace: ElectionPace;
 }
 
-/** A duty that failed is run again after a pause, the longer the oftener it fails. */
+/** A task that failed is run again after a pause, the longer the oftener it fails. */
 const PAUSE = { firstMs: 1_000, mostMs: 60_000 };
 /** A claim is tried every few seconds: trouble that is older than this has passed. */
 const TROUBLE_FOR_MS = 10_000;
 
-/** Stands for election, and while it leads runs its duties on one shared view. Disposing ends the term and gives the lease back. */
+/** Stands for election, and while it leads runs its tasks on one shared view. Disposing ends the term and gives the lease back. */
 export class Controller implements AsyncDisposable {
   readonly #deps: ControllerDeps;
   readonly #election: Election;
@@ -66,15 +66,15 @@ export class Controller implements AsyncDisposable {
   }
 
   async #lead(signal: AbortSignal): Promise<void> {
-    const { client, log, timing, duties, leaseFreshMs } = this.#deps;
-    log.info({ duties: duties.map(({ name }) => name) }, 'leads');
+    const { client, log, timing, tasks, leaseFreshMs } = this.#deps;
+    log.info({ tasks: tasks.map(({ name }) => name) }, 'leads');
     await using view = new ClusterView({ client, log, nowMs: () => timing.nowMs(), leaseFreshMs });
     this.#view = view;
     try {
       if (!(await isDoneBefore(view.synced, signal))) return;
       log.info({ records: view.records.size, pods: view.pods.size }, 'has read the cluster');
       const term = { signal, view, mayWrite: () => !signal.aborted && this.#election.isLeader() };
-      await Promise.all(duties.map((duty) => this.#runDuty(duty, term)));
+      await Promise.all(tasks.map((task) => this.#runTask(task, term)));
       await isDoneBefore(new Promise(() => {}), signal);
     } finally {
       this.#view = null;
@@ -82,17 +82,17 @@ export class Controller implements AsyncDisposable {
     }
   }
 
-  async #runDuty(duty: Duty, term: Term): Promise<void> {
+  async #runTask(task: LeaderTask, term: Term): Promise<void> {
     const { log, timing } = this.#deps;
     const backoff = new Backoff(PAUSE, timing.random);
     while (!term.signal.aborted) {
       try {
-        await duty.run(term);
+        await task.run(term);
         return;
       } catch (thrown) {
         if (term.signal.aborted) return;
         const retryInMs = backoff.nextMs();
-        log.error({ duty: duty.name, err: thrown, retryInMs }, 'duty failed');
+        log.error({ task: task.name, err: thrown, retryInMs }, 'task failed');
         await sleep(timing, retryInMs, term.signal);
       }
     }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { type AdmissionSettings, startAdmission } from '#controller/admission/start-admission.ts';
-import { collectorDuty } from '#controller/collect/collector.ts';
+import { collectorTask } from '#controller/collect/collector.ts';
 import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { KubeClient } from '#pkg/kube/client/client.ts';
@@ -15,7 +15,7 @@ import { AdoptionGate } from './adoption.ts';
 import { Controller } from './controller.ts';
 import type { ControllerEnv } from './controller-env.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
-import { upkeepDuty } from './upkeep-duty.ts';
+import { upkeepTask } from './upkeep-task.ts';
 
 export interface ControllerSetting {
   readonly config: ClusterConfig;
@@ -53,12 +53,12 @@ export async function startController(setting: ControllerSetting, log: Logger): 
   const gate = new AdoptionGate({ client, podName: env.podName, log, now });
   const onGauges = metrics.sampleFrom.bind(metrics);
   const settings = { ...env.collect, keepsStatefulSets: config.enableStatefulSet };
-  const collect = collectorDuty({ client, settings, metrics, events, log, timing: SYSTEM_TIMING, now });
-  const upkeep = upkeepDuty({ client, ledger, config, events, log, now, onGauges });
-  const duties = [gate.behind(collect), gate.behind(upkeep)];
+  const collect = collectorTask({ client, settings, metrics, events, log, timing: SYSTEM_TIMING, now });
+  const upkeep = upkeepTask({ client, ledger, config, events, log, now, onGauges });
+  const tasks = [gate.behind(collect), gate.behind(upkeep)];
   const { leaseFreshMs } = settings;
   const controller = starting.use(
-    new Controller(env, { client, duties, log, timing: SYSTEM_TIMING, now, leaseFreshMs }),
+    new Controller(env, { client, tasks, log, timing: SYSTEM_TIMING, now, leaseFreshMs }),
   );
   const checks = { startup: () => null, readiness: () => controller.readiness(), liveness: () => null };
   starting.use(await startHealthServer(checks, { ...at, port: env.healthPort, portSetting: 'SPIDERPOOL_HEALTH_PORT' }));

@@ -25,7 +25,7 @@ export interface ClusterViewDeps {
 }
 
 /**
- * What the duties of one term share: all records, and of pods, nodes and pools the few facts they need. A view: it may
+ * What the tasks of one term share: all records, and of pods, nodes and pools the few facts they need. A view: it may
  * lag behind, so nothing is written on its word alone.
  */
 export class ClusterView implements AsyncDisposable {

@@ -13,7 +13,7 @@ interface ControllerReference {
   readonly uid: string;
 }
 
-/** What the duties read of a pod. Everything else is dropped at once: memory must not grow with manifests. */
+/** What the controller reads of a pod. Everything else is dropped at once: memory must not grow with manifests. */
 export interface PodFacts {
   readonly namespace: string;
   readonly name: string;

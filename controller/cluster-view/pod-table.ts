@@ -1,7 +1,7 @@
 import { isVirtualMachine } from '#pkg/record/virtual-machine.ts';
 import type { PodFacts } from './pod-facts.ts';
 
-/** All pods by what the duties ask for: their name, an address in their status, the machine they run. */
+/** All pods, found by name, by an address in their status and by the VMI they run. */
 export class PodTable {
   readonly #byName = new Map<string, PodFacts>();
   readonly #byAddress = new Map<string, readonly PodFacts[]>();

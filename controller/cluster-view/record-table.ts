@@ -9,7 +9,7 @@ export interface KnownRecord {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** All records by what the duties ask for. */
+/** All records, found by name, address, holder, node and pool. */
 export class RecordTable {
   readonly #byName = new Map<string, KnownRecord>();
   readonly #byAddress = new Map<string, Set<string>>();

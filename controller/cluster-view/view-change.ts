@@ -12,7 +12,7 @@ export type ViewChange =
 
 type Listener = (change: ViewChange) => void;
 
-/** One duty that fails must not keep a change from the others. */
+/** One listener that fails must not keep a change from the others. */
 export class Subscribers {
   readonly #listeners = new Set<Listener>();
   readonly #log: Logger;

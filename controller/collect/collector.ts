@@ -6,7 +6,7 @@ import type { ViewChange } from '#controller/cluster-view/view-change.ts';
 import type { CollectSettings } from '#controller/judge/collect-settings.ts';
 import { judge } from '#controller/judge/judge.ts';
 import type { Verdict } from '#controller/judge/verdict.ts';
-import type { Duty, Term } from '#controller/reconcile/duty.ts';
+import type { LeaderTask, Term } from '#controller/reconcile/leader-task.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
@@ -41,7 +41,7 @@ const BREATH_EVERY = 500;
 const REST_MS = 2;
 
 /** Brings addresses back that nobody has any more: on events at once, and in a sweep over all records from time to time. */
-export function collectorDuty(deps: CollectorDeps): Duty {
+export function collectorTask(deps: CollectorDeps): LeaderTask {
   return {
     name: 'collect',
     run: async (term) => {

@@ -138,7 +138,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   ),
   'agent/install': onNode(['pkg/errors'], ['pino']),
 
-  // The controller: what the leader sees, the skeleton of its reconcilers, then one folder per duty.
+  // The controller: what the leader sees, the skeleton of its reconcilers, then one folder per task.
   'controller/cluster-view': onNode(CONTROLLER, ['pino']),
   'controller/reconcile': onNode([...CONTROLLER, 'controller/cluster-view'], ['pino']),
   'controller/judge': pure([...DOMAIN, 'controller/cluster-view']),

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, vi } from 'vitest';
 import { ClusterView } from '#controller/cluster-view/cluster-view.ts';
 import { CollectCounts } from '#controller/collect/collect-metrics.ts';
-import { Collection, collectorDuty } from '#controller/collect/collector.ts';
+import { Collection, collectorTask } from '#controller/collect/collector.ts';
 import { Controller } from '#controller/controller.ts';
 import { COLLECT_DEFAULTS, type CollectSettings } from '#controller/judge/collect-settings.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
@@ -194,7 +194,7 @@ export function runController(
   const { leaseFreshMs } = deps.settings;
   const controller = new Controller(
     { podName: identity, podNamespace: 'ipledger', leaseName: 'test-controller', pace: QUICK_PACE },
-    { client, duties: [collectorDuty(deps)], log, timing, now, leaseFreshMs },
+    { client, tasks: [collectorTask(deps)], log, timing, now, leaseFreshMs },
   );
   return { controller, collected, told, [Symbol.asyncDispose]: () => controller[Symbol.asyncDispose]() };
 }

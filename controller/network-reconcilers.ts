@@ -1,3 +1,5 @@
+import { keepPools } from '#controller/lifecycle/keep-pools.ts';
+import { keepSubnets } from '#controller/lifecycle/keep-subnets.ts';
 import { type ObjectView, watchObjects } from '#controller/project/object-view.ts';
 import type { EndpointRules } from '#controller/project/plan-endpoint.ts';
 import type { PodsView } from '#controller/project/pods-view.ts';
@@ -8,15 +10,13 @@ import { projectPools } from '#controller/project/project-pools.ts';
 import { projectSubnets } from '#controller/project/project-subnets.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { sampleGauges } from '#controller/project/sample-gauges.ts';
-import type { DutyContext } from '#controller/reconcile/projection-duty.ts';
+import type { ReconcilerContext } from '#controller/reconcile/reconciler.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import type { Resource } from '#pkg/kube/objects/resource.ts';
 import { ENDPOINTS, POOLS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { keepPools } from './keep-pools.ts';
-import { keepSubnets } from './keep-subnets.ts';
 
-export interface NetworkDutiesOptions extends DutyContext {
+export interface NetworkReconcilersOptions extends ReconcilerContext {
   readonly ledger: Pick<Ledger, 'takenOf'>;
   readonly records: RecordsView;
   readonly pods: PodsView;
@@ -25,13 +25,13 @@ export interface NetworkDutiesOptions extends DutyContext {
   readonly events: Events;
 }
 
-export interface NetworkDuties extends AsyncDisposable {
+export interface NetworkReconcilers extends AsyncDisposable {
   /** For the metrics endpoint, at each scrape. */
   gauges(): Sample[];
 }
 
-/** Everything a leader does for pools, subnets and endpoints, for one term. Records and pods are watched by others too, so they are handed in. */
-export function startNetworkDuties(options: NetworkDutiesOptions): NetworkDuties {
+/** Starts every reconciler of pools, subnets and endpoints for one term. The caches of records and pods are shared with the collector, so they are passed in. */
+export function startNetworkReconcilers(options: NetworkReconcilersOptions): NetworkReconcilers {
   const { client, log, records } = options;
   const stack = new AsyncDisposableStack();
   const watch = (resource: Resource): ObjectView =>

@@ -1,13 +1,14 @@
 import type { Logger } from 'pino';
-import { startNetworkDuties } from '#controller/lifecycle/network-duties.ts';
 import { podsOf } from '#controller/project/pods-view.ts';
 import type { Sample } from '#controller/project/pool-gauges.ts';
 import { recordsOf } from '#controller/project/records-view.ts';
-import type { Duty, Term } from '#controller/reconcile/duty.ts';
+import type { LeaderTask, Term } from '#controller/reconcile/leader-task.ts';
 import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+
+import { startNetworkReconcilers } from './network-reconcilers.ts';
 
 export interface UpkeepDeps {
   readonly client: KubeClient;
@@ -16,18 +17,18 @@ export interface UpkeepDeps {
   readonly events: Events;
   readonly log: Logger;
   readonly now: () => Date;
-  /** Whom to ask for the gauges while this duty runs; null when it ends. */
+  /** Whom to ask for the gauges while this task runs; null when it ends. */
   readonly onGauges: (sample: (() => readonly Sample[]) | null) => void;
 }
 
 /** Keeps what is shown equal to the records: status of pools and subnets, endpoints, and the life of pools and subnets. */
-export function upkeepDuty(deps: UpkeepDeps): Duty {
+export function upkeepTask(deps: UpkeepDeps): LeaderTask {
   return { name: 'upkeep', run: (term) => keepUp(term, deps) };
 }
 
 async function keepUp(term: Term, { config, onGauges, ...deps }: UpkeepDeps): Promise<void> {
   const { view, signal } = term;
-  await using duties = startNetworkDuties({
+  await using reconcilers = startNetworkReconcilers({
     ...deps,
     isLeader: () => term.mayWrite(),
     records: recordsOf(view),
@@ -35,7 +36,7 @@ async function keepUp(term: Term, { config, onGauges, ...deps }: UpkeepDeps): Pr
     nodeCount: () => view.nodes.size,
     rules: config,
   });
-  onGauges(() => duties.gauges());
+  onGauges(() => reconcilers.gauges());
   await ended(signal);
   onGauges(null);
 }

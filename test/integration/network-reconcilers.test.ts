@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { startAdmission } from '#controller/admission/start-admission.ts';
-import { startNetworkDuties } from '#controller/lifecycle/network-duties.ts';
+import { startNetworkReconcilers } from '#controller/network-reconcilers.ts';
 import { NO_EVENTS } from '#pkg/kube/events/events.ts';
 import { ENDPOINTS, FINALIZER, POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
@@ -33,7 +33,7 @@ test('the life of a pool: admitted, used, shown, not deleted, given back, gone; 
     },
   );
   await using views = watchAsLeader(client);
-  await using duties = startNetworkDuties({
+  await using reconcilers = startNetworkReconcilers({
     client,
     ledger,
     log: silent,
@@ -62,7 +62,7 @@ test('the life of a pool: admitted, used, shown, not deleted, given back, gone; 
   await eventually(admin, POOLS, { name: 'pool-a' }, (pool) =>
     expect(pool?.['status']).toMatchObject({ allocatedIPCount: 1 }),
   );
-  const gauges = Object.fromEntries(duties.gauges().map(({ name, value }) => [name, value]));
+  const gauges = Object.fromEntries(reconcilers.gauges().map(({ name, value }) => [name, value]));
   expect(gauges).toMatchObject({ spiderpool_debug_ippool_available_ip_counts: 1 });
 
   await cluster.server.restart();

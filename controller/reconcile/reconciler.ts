@@ -1,0 +1,79 @@
+import type { Logger } from 'pino';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { Failure, Outcome } from '#pkg/kube/objects/outcome.ts';
+import { WorkQueue } from '#pkg/kube/watch/work-queue.ts';
+
+/** What every reconciler of the leader is given. */
+export interface ReconcilerContext {
+  readonly client: KubeClient;
+  readonly log: Logger;
+  readonly isLeader: () => boolean;
+  readonly now: () => Date;
+}
+
+/** Adds a key to the work queue. Calls within the debounce time are answered by one pass. */
+export type Enqueue = (key: string) => void;
+
+/** Without an object the pass ends: `requeueMs` says when the next one is due, undefined that nothing is left to do. */
+type Written<T> = { readonly object: T; readonly requeueMs?: undefined } | { readonly requeueMs: number | undefined };
+
+interface Pass {
+  readonly enqueue: Enqueue;
+  /** Sends one write if this process still leads. NotFound: done. Conflict: requeue. Any other failure throws. */
+  write<T>(what: string, send: () => Promise<Outcome<T>>): Promise<Written<T>>;
+}
+
+export interface Reconciler {
+  /** What a key names, as a field of the log. */
+  readonly kind: string;
+  /** The log message of a pass that failed. */
+  readonly failed: string;
+  readonly debounceMs: number;
+  readonly workers?: number;
+  /** No pass starts before these have synced: in a cache that is not complete an existing object looks deleted. */
+  readonly caches: readonly { readonly synced: Promise<void> }[];
+  /** Called once the caches have synced: subscribes to changes and enqueues what exists already. */
+  readonly watch: (enqueue: Enqueue) => readonly Disposable[];
+  /** Brings one key to its desired state; repeating it changes nothing. A number: requeue in so many ms. What it throws is retried with backoff. */
+  readonly reconcile: (key: string, pass: Pass) => Promise<number | undefined>;
+}
+
+const NOT_LEADER_REQUEUE_MS = 2_000;
+
+/** Runs until it is disposed, which waits for the passes under way. */
+export function startReconciler({ log, isLeader }: ReconcilerContext, reconciler: Reconciler): AsyncDisposable {
+  const { kind, failed, debounceMs, workers, caches, watch, reconcile } = reconciler;
+  const write: Pass['write'] = async (what, send) => {
+    if (!isLeader()) return { requeueMs: NOT_LEADER_REQUEUE_MS };
+    const outcome = await send();
+    if (outcome.ok) return { object: outcome.object };
+    if (outcome.because === 'NotFound') return { requeueMs: undefined };
+    // The watch will deliver the newer version within the debounce time.
+    if (outcome.because === 'Conflict' || outcome.because === 'AlreadyExists') return { requeueMs: debounceMs };
+    throw new FailedRequest(what, outcome);
+  };
+  const queue = new WorkQueue({
+    reconcile: async (key) => (isLeader() ? reconcile(key, { enqueue, write }) : NOT_LEADER_REQUEUE_MS),
+    onTrouble: (key, thrown, retryInMs) => log.warn({ [kind]: key, err: thrown, retryInMs }, failed),
+    ...(workers === undefined ? {} : { workers }),
+  });
+  const enqueue: Enqueue = (key) => queue.addAfter(key, debounceMs);
+  const stack = new AsyncDisposableStack();
+  stack.use(queue);
+  void Promise.all(caches.map(({ synced }) => synced)).then(
+    () => {
+      if (!stack.disposed) for (const subscription of watch(enqueue)) stack.use(subscription);
+    },
+    () => {}, // closed before it had synced
+  );
+  return { [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+/** A request that failed for a reason that may pass: thrown, so that the work queue retries it. */
+export class FailedRequest extends Error {
+  override readonly name = 'FailedRequest';
+
+  constructor(what: string, { because, message }: Failure) {
+    super(`${what}: ${because}: ${message}`);
+  }
+}
