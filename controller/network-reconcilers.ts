@@ -1,6 +1,6 @@
+import { type ObjectView, watchObjects } from '#controller/cluster-view/object-view.ts';
 import { keepPools } from '#controller/lifecycle/keep-pools.ts';
 import { keepSubnets } from '#controller/lifecycle/keep-subnets.ts';
-import { type ObjectView, watchObjects } from '#controller/project/object-view.ts';
 import type { EndpointRules } from '#controller/project/plan-endpoint.ts';
 import type { PodsView } from '#controller/project/pods-view.ts';
 import { PoolCatalog } from '#controller/project/pool-catalog.ts';
@@ -13,12 +13,13 @@ import { sampleGauges } from '#controller/project/sample-gauges.ts';
 import type { ReconcilerContext } from '#controller/reconcile/reconciler.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import type { Resource } from '#pkg/kube/objects/resource.ts';
-import { ENDPOINTS, POOLS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
+import { ENDPOINTS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 
 export interface NetworkReconcilersOptions extends ReconcilerContext {
   readonly ledger: Pick<Ledger, 'takenOf'>;
   readonly records: RecordsView;
+  readonly pools: ObjectView;
   readonly pods: PodsView;
   readonly nodeCount: () => number;
   readonly rules: EndpointRules;
@@ -30,9 +31,9 @@ export interface NetworkReconcilers extends AsyncDisposable {
   gauges(): Sample[];
 }
 
-/** Starts every reconciler of pools, subnets and endpoints for one term. The caches of records and pods are shared with the collector, so they are passed in. */
+/** Starts every reconciler of pools, subnets and endpoints for one term. The caches of records, pools and pods are shared with the collector, so they are passed in. */
 export function startNetworkReconcilers(options: NetworkReconcilersOptions): NetworkReconcilers {
-  const { client, log, records } = options;
+  const { client, log, records, pools } = options;
   const stack = new AsyncDisposableStack();
   const watch = (resource: Resource): ObjectView =>
     stack.use(
@@ -41,9 +42,9 @@ export function startNetworkReconcilers(options: NetworkReconcilersOptions): Net
         onTrouble: (trouble) => log.warn({ resource: resource.plural, ...trouble }, 'watch interrupted'),
       }),
     );
-  const [pools, subnets, reserved, endpoints] = [watch(POOLS), watch(SUBNETS), watch(RESERVED_IPS), watch(ENDPOINTS)];
+  const [subnets, reserved, endpoints] = [watch(SUBNETS), watch(RESERVED_IPS), watch(ENDPOINTS)];
   const catalog = new PoolCatalog(pools, reserved);
-  const all = { ...options, pools, subnets, reserved, endpoints, catalog };
+  const all = { ...options, subnets, reserved, endpoints, catalog };
   stack.use(keepPools(all));
   stack.use(keepSubnets(all));
   stack.use(projectPools(all));

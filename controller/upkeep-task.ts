@@ -32,6 +32,7 @@ async function keepUp(term: Term, { config, onGauges, ...deps }: UpkeepDeps): Pr
     ...deps,
     isLeader: () => term.mayWrite(),
     records: recordsOf(view),
+    pools: view.pools,
     pods: podsOf(view),
     nodeCount: () => view.nodes.size,
     rules: config,

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
-import { Listeners } from '#controller/reconcile/listeners.ts';
+import { Listeners } from '#controller/cluster-view/listeners.ts';
 import { SYSTEM_TIMING, sleep } from '#pkg/kube/transport/timing.ts';
 import type { Identity } from './certificate.ts';
 import type { IdentitySource } from './identity-source.ts';

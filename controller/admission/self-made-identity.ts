@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { Listeners } from '#controller/reconcile/listeners.ts';
+import { Listeners } from '#controller/cluster-view/listeners.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { sleep } from '#pkg/kube/transport/timing.ts';
 import { putCaBundles } from './ca-bundles.ts';

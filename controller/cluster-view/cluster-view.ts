@@ -3,14 +3,16 @@ import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient, Trim } from '#pkg/kube/client/client.ts';
 import { LEASES, readLeaseSpec } from '#pkg/kube/leader/lease.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import type { Resource } from '#pkg/kube/objects/resource.ts';
+import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import type { WatchEvent } from '#pkg/kube/watch/known-objects.ts';
 import { Reflector, type ReflectorOptions, type Trouble } from '#pkg/kube/watch/reflector.ts';
 import { IP_RECORDS, isTerminating, toRecord } from '#pkg/ledger/kubernetes/kubernetes-record.ts';
 import { NODE_LEASES, NODES, toNodeFacts, trimNode } from './node-facts.ts';
 import { NodeTable } from './node-table.ts';
+import { type ObjectView, watchObjects } from './object-view.ts';
 import { PODS, toPodFacts, trimPod } from './pod-facts.ts';
 import { PodTable } from './pod-table.ts';
-import { POOLS, type PoolFacts, toPoolFacts } from './pool-facts.ts';
 import { RecordTable } from './record-table.ts';
 import { SharedValues } from './shared-values.ts';
 import { Subscribers, type ViewChange } from './view-change.ts';
@@ -25,14 +27,14 @@ export interface ClusterViewDeps {
 }
 
 /**
- * What the tasks of one term share: all records, and of pods, nodes and pools the few facts they need. A view: it may
- * lag behind, so nothing is written on its word alone.
+ * What the tasks of one term share: all records and pools, and of pods and nodes the few facts they need. A cache: it
+ * may lag behind, so nothing is written on its word alone.
  */
 export class ClusterView implements AsyncDisposable {
   readonly records = new RecordTable();
   readonly pods = new PodTable();
   readonly nodes: NodeTable;
-  readonly pools = new Map<string, PoolFacts>();
+  readonly pools: ObjectView;
   /** Once everything has been listed; rejects if the view was closed before. */
   readonly synced: Promise<void>;
   readonly #deps: ClusterViewDeps;
@@ -51,9 +53,9 @@ export class ClusterView implements AsyncDisposable {
       this.#reflect({ resource: PODS, trim: trimPod, onEvent: (event) => this.#onPod(event) }),
       this.#reflect({ resource: NODES, trim: trimNode, onEvent: (event) => this.#onNode(event) }),
       this.#reflect({ resource: LEASES, query: { namespace: NODE_LEASES }, onEvent: (event) => this.#onLease(event) }),
-      this.#reflect({ resource: POOLS, form: 'metadata', onEvent: (event) => this.#onPool(event) }),
     ];
-    this.synced = Promise.all(this.#reflectors.map(({ synced }) => synced)).then(() => {
+    this.pools = watchObjects(deps.client, { resource: POOLS, onTrouble: this.#troubleOf(POOLS) });
+    this.synced = Promise.all([...this.#reflectors, this.pools].map(({ synced }) => synced)).then(() => {
       this.nodes.startLooking(deps.nowMs());
       this.#isSynced = true;
     });
@@ -70,17 +72,19 @@ export class ClusterView implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#reflectors.map((reflector) => reflector[Symbol.asyncDispose]()));
+    await Promise.all([...this.#reflectors, this.pools].map((watch) => watch[Symbol.asyncDispose]()));
   }
 
   #reflect(options: Omit<ReflectorOptions, 'onTrouble'>): Reflector {
-    const { client, log } = this.#deps;
-    const { plural } = options.resource;
-    const onTrouble = (trouble: Trouble) =>
+    return new Reflector(this.#deps.client, { ...options, onTrouble: this.#troubleOf(options.resource) });
+  }
+
+  #troubleOf({ plural }: Resource): (trouble: Trouble) => void {
+    const { log } = this.#deps;
+    return (trouble) =>
       trouble.during === 'event'
         ? log.error({ kind: plural, why: toIpamError(trouble.thrown).message }, 'event not understood')
         : log.warn({ kind: plural, why: trouble.failure.message, retryInMs: trouble.retryInMs }, 'view is not current');
-    return new Reflector(client, { ...options, onTrouble });
   }
 
   #onRecord(event: WatchEvent): void {
@@ -149,14 +153,6 @@ export class ClusterView implements AsyncDisposable {
     }
     const { renewTime } = readLeaseSpec(event.object);
     if (renewTime !== undefined) this.nodes.seeLease(event.object.metadata.name, renewTime, this.#deps.nowMs());
-  }
-
-  #onPool(event: WatchEvent): void {
-    if (event.type === 'Synced') return;
-    const name = event.type === 'Deleted' ? event.identity.name : event.object.metadata.name;
-    if (event.type === 'Deleted') this.pools.delete(name);
-    else this.pools.set(name, toPoolFacts(event.object));
-    this.#subscribers.tell({ of: 'pool', name });
   }
 }
 

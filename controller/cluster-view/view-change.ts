@@ -7,8 +7,7 @@ import type { PodFacts } from './pod-facts.ts';
 export type ViewChange =
   | { readonly of: 'record'; readonly name: string; readonly before: IpRecord | null; readonly now: IpRecord | null }
   | { readonly of: 'pod'; readonly before: PodFacts | null; readonly now: PodFacts | null }
-  | { readonly of: 'node'; readonly name: string }
-  | { readonly of: 'pool'; readonly name: string };
+  | { readonly of: 'node'; readonly name: string };
 
 type Listener = (change: ViewChange) => void;
 

@@ -18,6 +18,7 @@ import type { CollectMetrics } from './collect-metrics.ts';
 import { EvidenceSource } from './gather-evidence.ts';
 import { LiveReads } from './live-reads.ts';
 import { MissingRecords } from './missing-records.ts';
+import { cooldownSecondsOf } from './pool-cooldown.ts';
 import { RecordNotes } from './record-notes.ts';
 import { openRecordWriter, type RecordWriter } from './record-writer.ts';
 import { restoreMissing } from './restore-missing.ts';
@@ -170,7 +171,7 @@ export class Collection implements AsyncDisposable {
       now,
       mayWrite: () => this.#term.mayWrite(),
       isDryRun: settings.isDryRun,
-      cooldownSeconds: (pool) => view.pools.get(pool)?.cooldownSeconds ?? 0,
+      cooldownSeconds: (pool) => cooldownSecondsOf(view.pools.get({ name: pool })),
     });
     await sleep(timing, REST_MS, this.#term.signal);
   }
@@ -218,8 +219,6 @@ export class Collection implements AsyncDisposable {
         return;
       case 'node':
         this.#addAll(records.namesOfNode(change.name));
-        return;
-      case 'pool':
         return;
     }
   }

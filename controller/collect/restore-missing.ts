@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { POOLS } from '#controller/cluster-view/pool-facts.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
+import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import type { CollectMetrics } from './collect-metrics.ts';
 import type { LiveReads } from './live-reads.ts';
 import { draftMissing, type Missing, mayMiss, readablePools } from './missing-records.ts';

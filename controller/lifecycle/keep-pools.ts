@@ -1,4 +1,4 @@
-import type { ObjectView } from '#controller/project/object-view.ts';
+import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import type { PoolCatalog } from '#controller/project/pool-catalog.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';

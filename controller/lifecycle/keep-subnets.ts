@@ -1,4 +1,4 @@
-import type { ObjectView } from '#controller/project/object-view.ts';
+import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { FailedRequest, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { POOLS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';

@@ -1,3 +1,4 @@
+import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { decodePool } from '#pkg/crd/decode-pool.ts';
 import { decodeReservedIp } from '#pkg/crd/decode-reserved-ip.ts';
 import { type DatedPool, findLaterOverlaps } from '#pkg/crd/later-overlaps.ts';
@@ -8,7 +9,6 @@ import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { apiVersionOf, type Resource } from '#pkg/kube/objects/resource.ts';
 import { POOLS, RESERVED_IPS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import type { ObjectView } from './object-view.ts';
 import type { PoolFacts } from './pool-conditions.ts';
 
 type Reading = { readonly pool: Pool; readonly problem: null } | { readonly pool: null; readonly problem: string };

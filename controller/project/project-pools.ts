@@ -1,6 +1,6 @@
+import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { type Enqueue, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
-import type { ObjectView } from './object-view.ts';
 import { planPoolStatus } from './plan-pool-status.ts';
 import type { PoolCatalog } from './pool-catalog.ts';
 import type { RecordsView } from './records-view.ts';

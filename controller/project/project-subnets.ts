@@ -1,9 +1,9 @@
+import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import { decodeSpiderSubnet, type SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { apiVersionOf } from '#pkg/kube/objects/resource.ts';
 import { SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
-import type { ObjectView } from './object-view.ts';
 import { planSubnetStatus } from './plan-subnet-status.ts';
 import type { PoolCatalog } from './pool-catalog.ts';
 

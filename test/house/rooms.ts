@@ -143,9 +143,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'controller/reconcile': onNode([...CONTROLLER, 'controller/cluster-view'], ['pino']),
   'controller/judge': pure([...DOMAIN, 'controller/cluster-view']),
   'controller/project': onNode([...CONTROLLER, 'controller/cluster-view', 'controller/reconcile'], ['pino']),
-  'controller/lifecycle': onNode([...CONTROLLER, 'controller/reconcile', 'controller/project'], ['pino']),
+  'controller/lifecycle': onNode(
+    [...CONTROLLER, 'controller/cluster-view', 'controller/reconcile', 'controller/project'],
+    ['pino'],
+  ),
   'controller/admission': onNode(
-    [...CONTROLLER, 'controller/reconcile', 'controller/project', 'controller/lifecycle'],
+    [...CONTROLLER, 'controller/cluster-view', 'controller/project', 'controller/lifecycle'],
     ['pino'],
   ),
   'controller/collect': onNode(

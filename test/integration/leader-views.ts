@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { ClusterView } from '#controller/cluster-view/cluster-view.ts';
-import { type ObjectView, watchObjects } from '#controller/project/object-view.ts';
+import { type ObjectView, watchObjects } from '#controller/cluster-view/object-view.ts';
 import { type PodsView, podsOf } from '#controller/project/pods-view.ts';
 import { PoolCatalog } from '#controller/project/pool-catalog.ts';
 import { type RecordsView, recordsOf } from '#controller/project/records-view.ts';

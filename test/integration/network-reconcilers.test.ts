@@ -40,6 +40,7 @@ test('the life of a pool: admitted, used, shown, not deleted, given back, gone; 
     now,
     isLeader: () => true,
     records: views.records,
+    pools: views.pools,
     pods: views.pods,
     events: NO_EVENTS,
     nodeCount: () => 3,

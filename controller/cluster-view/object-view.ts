@@ -1,9 +1,9 @@
-import { Listeners } from '#controller/reconcile/listeners.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { ListQuery } from '#pkg/kube/objects/list-query.ts';
 import type { ObjectName, Resource } from '#pkg/kube/objects/resource.ts';
 import { Reflector, type Trouble } from '#pkg/kube/watch/reflector.ts';
+import { Listeners } from './listeners.ts';
 
 /** The objects of one kind as far as a watch has told. */
 export interface ObjectView extends AsyncDisposable {
