@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { listen } from '#pkg/http/listen.ts';
 import { readText } from '#pkg/http/read-text.ts';
 import { UnfinishedCallers } from './unfinished-callers.ts';
 
@@ -60,15 +61,7 @@ export class SocketServer {
   }
 
   listen(path: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen({ path }, () => {
-        this.#server.off('error', reject);
-        // Running out of file descriptors must not end the process.
-        this.#server.on('error', () => {});
-        resolve();
-      });
-    });
+    return listen(this.#server, { path });
   }
 
   countConnections(): Promise<number> {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
+import { listen } from '#pkg/http/listen.ts';
 import { readText } from '#pkg/http/read-text.ts';
 import { isMap } from '#pkg/kube/objects/kube-object.ts';
 import type { Identity } from './certificate.ts';
@@ -31,7 +32,7 @@ const HEALTH = '/webhook-health-check';
 
 /** The webhook on TLS. Whatever it is sent, it answers or refuses, and goes on. */
 export async function startAdmissionServer(options: AdmissionServerOptions): Promise<AdmissionServer> {
-  const { handlers, identity, log } = options;
+  const { handlers, identity, port, host, log } = options;
   const server = createServer({
     cert: identity.cert,
     key: identity.key,
@@ -49,7 +50,7 @@ export async function startAdmissionServer(options: AdmissionServerOptions): Pro
     });
   });
   server.on('tlsClientError', (error) => log.debug({ err: error }, 'TLS handshake failed'));
-  await listen(server, options);
+  await listen(server, { port, host });
   return {
     port: (server.address() as AddressInfo).port,
     present: ({ cert, key }) => server.setSecureContext({ cert, key, minVersion: 'TLSv1.2' }),
@@ -97,16 +98,6 @@ function nameIn(object: Readonly<Record<string, unknown>> | null): string {
 function send(outgoing: ServerResponse, status: number, body: object): void {
   if (outgoing.headersSent || outgoing.destroyed) return;
   outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-}
-
-function listen(server: Server, { port, host }: AdmissionServerOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }
 
 function stop(server: Server): Promise<void> {

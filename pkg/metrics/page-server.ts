@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
+import { listen } from '#pkg/http/listen.ts';
 
 export interface Page {
   readonly status: number;
@@ -28,14 +29,17 @@ const TIMEOUT_MS = 10_000;
 const MAX_HEADER_BYTES = 8 * 1024;
 
 /** A few read-only pages over HTTP for whoever can reach the port: bounded in connections, time and size. */
-export async function startPageServer({ answer, ...at }: PageServerOptions): Promise<PageServer> {
+export async function startPageServer({ answer, port, host, portSetting }: PageServerOptions): Promise<PageServer> {
   const limits = { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS };
   const server = createServer({ ...limits, keepAliveTimeout: TIMEOUT_MS, connectionsCheckingInterval: 1_000 });
   server.maxConnections = MOST_CONNECTIONS;
   server.on('request', (request, response) => {
     void reply(request, response, answer);
   });
-  await listen(server, at);
+  await listen(server, { port, host }).catch((thrown: NodeJS.ErrnoException) => {
+    const why = thrown.code === 'EADDRINUSE' ? 'another process uses it' : thrown.message;
+    throw new IpamError('bad-config', `port ${port} (${portSetting}) cannot be opened: ${why}`, { cause: thrown });
+  });
   return {
     port: (server.address() as AddressInfo).port,
     [Symbol.asyncDispose]: () => close(server),
@@ -55,19 +59,6 @@ async function reply(request: IncomingMessage, response: ServerResponse, answer:
 
 function toFault(thrown: unknown): Page {
   return { status: 500, contentType: 'text/plain; charset=utf-8', body: `${toIpamError(thrown).message}\n` };
-}
-
-async function listen(server: Server, { port, host, portSetting }: Omit<PageServerOptions, 'answer'>): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
-  server.listen({ port, ...(host === undefined ? {} : { host }) }, resolve);
-  await promise.catch((thrown: NodeJS.ErrnoException) => {
-    const why = thrown.code === 'EADDRINUSE' ? 'another process uses it' : thrown.message;
-    throw new IpamError('bad-config', `port ${port} (${portSetting}) cannot be opened: ${why}`, { cause: thrown });
-  });
-  server.removeListener('error', reject);
-  // Running out of file descriptors must not end the process.
-  server.on('error', () => {});
 }
 
 async function close(server: Server): Promise<void> {
