@@ -5,7 +5,7 @@ import type { MetricSet } from '#pkg/metrics/metric-set.ts';
 
 type SampleNow = () => readonly Sample[];
 
-/** What the controller tells at its metrics port. Gauges are the leader's alone: who does not lead shows none. */
+/** The metrics of the controller. Only the leader exports gauges. */
 export class ControllerMetrics implements CollectMetrics {
   readonly collected: CollectMetrics['collected'];
   readonly failed: CollectMetrics['failed'];
@@ -27,7 +27,7 @@ export class ControllerMetrics implements CollectMetrics {
     this.failed = () => failures.add();
   }
 
-  /** Null: nobody can tell now. */
+  /** Null: this process is not the leader and has no gauges. */
   sampleFrom(sample: SampleNow | null): void {
     this.#sample = sample;
   }

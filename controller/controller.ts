@@ -23,12 +23,12 @@ export interface ControllerConfig {
   readonly pace: ElectionPace;
 }
 
-/** A task that failed is run again after a pause, the longer the oftener it fails. */
+/** A task that failed is run again with backoff. */
 const PAUSE = { firstMs: 1_000, mostMs: 60_000 };
-/** A claim is tried every few seconds: trouble that is older than this has passed. */
+/** The lease is claimed every few seconds: a failure older than this is over. */
 const TROUBLE_FOR_MS = 10_000;
 
-/** Stands for election, and while it leads runs its tasks on one shared view. Disposing ends the term and gives the lease back. */
+/** Takes part in leader election and, while it is the leader, runs its tasks on one shared view. Disposing ends the term and releases the lease. */
 export class Controller implements AsyncDisposable {
   readonly #deps: ControllerDeps;
   readonly #election: Election;
@@ -58,7 +58,7 @@ export class Controller implements AsyncDisposable {
 
   readiness(): string | null {
     if (this.#deps.timing.nowMs() - this.#troubleAtMs < TROUBLE_FOR_MS) return 'the lease cannot be read or written';
-    return this.#view === null || this.#view.isSynced ? null : 'the cluster has not been read yet';
+    return this.#view === null || this.#view.isSynced ? null : 'caches have not synced yet';
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -67,18 +67,18 @@ export class Controller implements AsyncDisposable {
 
   async #lead(signal: AbortSignal): Promise<void> {
     const { client, log, timing, tasks, leaseFreshMs } = this.#deps;
-    log.info({ tasks: tasks.map(({ name }) => name) }, 'leads');
+    log.info({ tasks: tasks.map(({ name }) => name) }, 'elected leader');
     await using view = new ClusterView({ client, log, nowMs: () => timing.nowMs(), leaseFreshMs });
     this.#view = view;
     try {
       if (!(await isDoneBefore(view.synced, signal))) return;
-      log.info({ records: view.records.size, pods: view.pods.size }, 'has read the cluster');
+      log.info({ records: view.records.size, pods: view.pods.size }, 'caches synced');
       const term = { signal, view, mayWrite: () => !signal.aborted && this.#election.isLeader() };
       await Promise.all(tasks.map((task) => this.#runTask(task, term)));
       await isDoneBefore(new Promise(() => {}), signal);
     } finally {
       this.#view = null;
-      log.info('leads no more');
+      log.info('lost leadership');
     }
   }
 
@@ -92,7 +92,7 @@ export class Controller implements AsyncDisposable {
       } catch (thrown) {
         if (term.signal.aborted) return;
         const retryInMs = backoff.nextMs();
-        log.error({ task: task.name, err: thrown, retryInMs }, 'task failed');
+        log.error({ task: task.name, err: thrown, retryInMs }, 'leader task failed');
         await sleep(timing, retryInMs, term.signal);
       }
     }
@@ -101,11 +101,11 @@ export class Controller implements AsyncDisposable {
   #onTrouble(trouble: ElectionTrouble): void {
     if (trouble.during === 'claim') this.#troubleAtMs = this.#deps.timing.nowMs();
     const why = trouble.during === 'claim' ? trouble.failure.message : toIpamError(trouble.thrown).message;
-    this.#deps.log.warn({ during: trouble.during, why }, 'election in trouble');
+    this.#deps.log.warn({ during: trouble.during, why }, 'leader election failed');
   }
 }
 
-/** False when the signal fires first. */
+/** False when the signal is aborted first. */
 function isDoneBefore(promise: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) resolve(false);

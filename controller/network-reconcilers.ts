@@ -27,7 +27,7 @@ export interface NetworkReconcilersOptions extends ReconcilerContext {
 }
 
 export interface NetworkReconcilers extends AsyncDisposable {
-  /** For the metrics endpoint, at each scrape. */
+  /** Computed at each scrape. */
   gauges(): Sample[];
 }
 

@@ -21,13 +21,13 @@ export interface ControllerSetting {
   readonly config: ClusterConfig;
   readonly env: ControllerEnv;
   readonly loadAccess: LoadAccess;
-  /** Where its ports listen; all addresses unless told. */
+  /** The address its ports listen on; all addresses by default. */
   readonly host?: string;
-  /** Without it pools are judged by their CRDs alone. */
+  /** If false, pools are validated by their CRD schemas alone. */
   readonly servesWebhook: boolean;
 }
 
-/** One replica: it shows itself, serves admission, and stands for election. Disposing it gives the lease back. */
+/** Starts one replica: metrics, health and admission servers, and leader election. Disposing releases the lease. */
 export async function startController(setting: ControllerSetting, log: Logger): Promise<AsyncDisposable> {
   const { config, env, loadAccess } = setting;
   const at = setting.host === undefined ? {} : { host: setting.host };
@@ -37,7 +37,7 @@ export async function startController(setting: ControllerSetting, log: Logger): 
   const ledger = openKubernetesLedger(client);
   starting.defer(() => ledger.close());
   const onTrouble = (because: string | null, why: string) =>
-    because === null ? log.info('Events are written again') : log.warn({ because, why }, 'Events are not written');
+    because === null ? log.info('writing Events again') : log.warn({ because, why }, 'cannot write Events');
   const events = starting.use(new EventSink(client, { reporter: 'controller', instance: env.podName, onTrouble }));
   const set = new MetricSet();
   const metrics = new ControllerMetrics(set);
@@ -64,7 +64,7 @@ export async function startController(setting: ControllerSetting, log: Logger): 
   starting.use(await startHealthServer(checks, { ...at, port: env.healthPort, portSetting: 'SPIDERPOOL_HEALTH_PORT' }));
   log.info(
     { health: env.healthPort, identity: env.podName, isDryRun: env.collect.isDryRun },
-    'controller stands for election',
+    'controller started, waiting for leadership',
   );
   return starting.move();
 }

@@ -17,11 +17,11 @@ export interface UpkeepDeps {
   readonly events: Events;
   readonly log: Logger;
   readonly now: () => Date;
-  /** Whom to ask for the gauges while this task runs; null when it ends. */
+  /** Called with the source of the gauges when the task starts, with null when it ends. */
   readonly onGauges: (sample: (() => readonly Sample[]) | null) => void;
 }
 
-/** Keeps what is shown equal to the records: status of pools and subnets, endpoints, and the life of pools and subnets. */
+/** Runs the reconcilers of pools, subnets and endpoints for one term. */
 export function upkeepTask(deps: UpkeepDeps): LeaderTask {
   return { name: 'upkeep', run: (term) => keepUp(term, deps) };
 }

@@ -22,7 +22,7 @@ export interface ClusterViewDeps {
   readonly log: Logger;
   /** The monotonic clock of this process. */
   readonly nowMs: () => number;
-  /** How old the last renewal of a node's lease may be while the node counts as well. */
+  /** How old the last renewal of a node's lease may be for the node to count as healthy. */
   readonly leaseFreshMs: number;
 }
 
@@ -35,7 +35,7 @@ export class ClusterView implements AsyncDisposable {
   readonly pods = new PodTable();
   readonly nodes: NodeTable;
   readonly pools: ObjectView;
-  /** Once everything has been listed; rejects if the view was closed before. */
+  /** Resolves once every kind has been listed; rejects if the view is closed before. */
   readonly synced: Promise<void>;
   readonly #deps: ClusterViewDeps;
   readonly #shared = new SharedValues();
@@ -59,14 +59,14 @@ export class ClusterView implements AsyncDisposable {
       this.nodes.startLooking(deps.nowMs());
       this.#isSynced = true;
     });
-    this.synced.catch(() => {}); // nobody has to wait for it
+    this.synced.catch(() => {}); // callers need not wait for it
   }
 
   get isSynced(): boolean {
     return this.#isSynced;
   }
 
-  /** Told of every change from now on, after the tables have it. */
+  /** The listener is called for every later change, after the tables have it. */
   subscribe(listener: (change: ViewChange) => void): Disposable {
     return this.#subscribers.add(listener);
   }
@@ -83,8 +83,8 @@ export class ClusterView implements AsyncDisposable {
     const { log } = this.#deps;
     return (trouble) =>
       trouble.during === 'event'
-        ? log.error({ kind: plural, why: toIpamError(trouble.thrown).message }, 'event not understood')
-        : log.warn({ kind: plural, why: trouble.failure.message, retryInMs: trouble.retryInMs }, 'view is not current');
+        ? log.error({ kind: plural, why: toIpamError(trouble.thrown).message }, 'watch event cannot be read')
+        : log.warn({ kind: plural, why: trouble.failure.message, retryInMs: trouble.retryInMs }, 'watch interrupted');
   }
 
   #onRecord(event: WatchEvent): void {
@@ -96,7 +96,7 @@ export class ClusterView implements AsyncDisposable {
     this.#subscribers.tell(change);
   }
 
-  /** Null where nobody may act on it: on its way out, or unreadable. */
+  /** Null for a record that is being deleted or cannot be read: nothing may act on it. */
   #readRecord(object: KubeObject) {
     if (isTerminating(object)) return null;
     const { name, labels = {} } = object.metadata;
@@ -140,7 +140,7 @@ export class ClusterView implements AsyncDisposable {
     const { name } = event.object.metadata;
     const now = toNodeFacts(event.object);
     const before = this.nodes.put(name, now, this.#deps.nowMs());
-    // A node tells of itself every few seconds; almost nothing of it concerns anybody here.
+    // The kubelet updates its Node every few seconds; only these two facts matter here.
     const isNews = before?.isReady !== now.isReady || before.isOutOfService !== now.isOutOfService;
     if (isNews) this.#subscribers.tell({ of: 'node', name });
   }

@@ -1,4 +1,4 @@
-/** Who wants to be told. Disposing what `add` returns ends it. */
+/** A set of listeners. Disposing what `add` returns removes the listener. */
 export class Listeners<T> {
   readonly #listeners = new Set<(told: T) => void>();
 

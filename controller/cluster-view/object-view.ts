@@ -5,13 +5,13 @@ import type { ObjectName, Resource } from '#pkg/kube/objects/resource.ts';
 import { Reflector, type Trouble } from '#pkg/kube/watch/reflector.ts';
 import { Listeners } from './listeners.ts';
 
-/** The objects of one kind as far as a watch has told. */
+/** A cache of all objects of one kind, fed by a watch. */
 export interface ObjectView extends AsyncDisposable {
-  /** Resolves once all that existed has been told. */
+  /** Resolves once every existing object is in the cache. */
   readonly synced: Promise<void>;
   get(at: ObjectName): KubeObject | null;
   all(): Iterable<KubeObject>;
-  /** Told after the view changed; not of what was there before. */
+  /** The listener is called after each later change of the cache, not for objects that are in it already. */
   onChange(listener: (at: ObjectName) => void): Disposable;
 }
 
@@ -49,7 +49,7 @@ function keyOf({ namespace, name }: ObjectName): string {
   return `${namespace ?? ''}/${name}`;
 }
 
-/** About half of a small object's bytes, and nobody here reads them. A write that leaves them out keeps them as they are. */
+/** managedFields are about half of a small object's bytes and are not read here. A write without them leaves them unchanged. */
 function withoutManagedFields(object: KubeObject): KubeObject {
   const { managedFields: _, ...metadata } = object.metadata as KubeObject['metadata'] & { managedFields?: unknown };
   return { ...object, metadata };

@@ -28,7 +28,7 @@ export interface PodFacts {
   readonly deletesAtMs: number | null;
   readonly graceSeconds: number;
   readonly controller: ControllerReference | null;
-  /** A virtual machine is moving here from another pod, or came that way. */
+  /** A VMI is migrating, or has migrated, to this pod. */
   readonly isMigrationTarget: boolean;
   readonly podIPs: readonly string[];
   /** Every container has a status, and each of them says that it ended. */

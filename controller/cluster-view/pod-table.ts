@@ -5,7 +5,7 @@ import type { PodFacts } from './pod-facts.ts';
 export class PodTable {
   readonly #byName = new Map<string, PodFacts>();
   readonly #byAddress = new Map<string, readonly PodFacts[]>();
-  readonly #byMachine = new Map<string, readonly PodFacts[]>();
+  readonly #byVmi = new Map<string, readonly PodFacts[]>();
 
   get size(): number {
     return this.#byName.size;
@@ -19,9 +19,9 @@ export class PodTable {
     return this.#byAddress.get(address) ?? [];
   }
 
-  /** The launcher pods of a virtual machine. */
-  ofMachine(namespace: string, machine: string): readonly PodFacts[] {
-    return this.#byMachine.get(`${namespace}/${machine}`) ?? [];
+  /** The launcher pods of a VMI. */
+  ofVmi(namespace: string, vmi: string): readonly PodFacts[] {
+    return this.#byVmi.get(`${namespace}/${vmi}`) ?? [];
   }
 
   all(): IterableIterator<PodFacts> {
@@ -32,8 +32,8 @@ export class PodTable {
     const before = this.remove(pod.namespace, pod.name);
     this.#byName.set(`${pod.namespace}/${pod.name}`, pod);
     if (!pod.isHostNetwork) for (const address of pod.podIPs) add(this.#byAddress, address, pod);
-    const machine = machineOf(pod);
-    if (machine !== null) add(this.#byMachine, `${pod.namespace}/${machine}`, pod);
+    const vmi = vmiOf(pod);
+    if (vmi !== null) add(this.#byVmi, `${pod.namespace}/${vmi}`, pod);
     return before;
   }
 
@@ -42,14 +42,14 @@ export class PodTable {
     if (pod === null) return null;
     this.#byName.delete(`${namespace}/${name}`);
     for (const address of pod.podIPs) drop(this.#byAddress, address, pod);
-    const machine = machineOf(pod);
-    if (machine !== null) drop(this.#byMachine, `${namespace}/${machine}`, pod);
+    const vmi = vmiOf(pod);
+    if (vmi !== null) drop(this.#byVmi, `${namespace}/${vmi}`, pod);
     return pod;
   }
 }
 
-/** The virtual machine that a pod runs, or null. */
-export function machineOf({ controller }: PodFacts): string | null {
+/** The VMI that a pod runs, or null. */
+export function vmiOf({ controller }: PodFacts): string | null {
   return isVirtualMachine(controller) ? controller.name : null;
 }
 

@@ -3,7 +3,7 @@ import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { PodFacts } from './pod-facts.ts';
 
-/** `now` is null for what is no longer there. */
+/** `now` is null for an object that was deleted. */
 export type ViewChange =
   | { readonly of: 'record'; readonly name: string; readonly before: IpRecord | null; readonly now: IpRecord | null }
   | { readonly of: 'pod'; readonly before: PodFacts | null; readonly now: PodFacts | null }
@@ -30,7 +30,7 @@ export class Subscribers {
       try {
         listener(change);
       } catch (thrown) {
-        this.#log.error({ of: change.of, why: toIpamError(thrown).message }, 'change of the view not handled');
+        this.#log.error({ of: change.of, why: toIpamError(thrown).message }, 'listener of the cluster view failed');
       }
     }
   }

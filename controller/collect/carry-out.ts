@@ -11,7 +11,7 @@ import type { RecordWriter } from './record-writer.ts';
 
 /** What is written. */
 export type Change =
-  | Exclude<Verdict, { do: 'keep' | 'ask-live' }>
+  | Exclude<Verdict, { do: 'keep' | 'read-owner' }>
   | { readonly do: 'relabel'; readonly cause: 'labels-wrong' };
 
 export interface DeedDeps {

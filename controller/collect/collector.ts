@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { machineOf } from '#controller/cluster-view/pod-table.ts';
+import { vmiOf } from '#controller/cluster-view/pod-table.ts';
 import type { KnownRecord } from '#controller/cluster-view/record-table.ts';
 import type { ViewChange } from '#controller/cluster-view/view-change.ts';
 import type { CollectSettings } from '#controller/judge/collect-settings.ts';
@@ -16,13 +16,13 @@ import { recordLabels } from '#pkg/record/record-labels.ts';
 import { type Change, carryOut } from './carry-out.ts';
 import type { CollectMetrics } from './collect-metrics.ts';
 import { EvidenceSource } from './gather-evidence.ts';
+import { KeepReporter } from './keep-reporter.ts';
 import { LiveReads } from './live-reads.ts';
 import { MissingRecords } from './missing-records.ts';
 import { cooldownSecondsOf } from './pool-cooldown.ts';
 import { RecordNotes } from './record-notes.ts';
 import { openRecordWriter, type RecordWriter } from './record-writer.ts';
 import { restoreMissing } from './restore-missing.ts';
-import { Tellings } from './tellings.ts';
 
 export interface CollectorDeps {
   readonly client: KubeClient;
@@ -35,13 +35,13 @@ export interface CollectorDeps {
 }
 
 const BACKOFF = { firstMs: 500, mostMs: 60_000 };
-/** A timer has an upper limit, and clocks may be wrong; each sweep looks again anyway. */
+/** Timers have an upper limit and clocks may be wrong; each sweep examines every record anyway. */
 const LONGEST_WAIT_MS = 3_600_000;
 const BREATH_EVERY = 500;
-/** Between two changes of a worker. Nobody waits for what leaked, and pods wait for the same API server. */
+/** A worker pauses this long between two writes: leaked addresses are not urgent, and pods wait for the same API server. */
 const REST_MS = 2;
 
-/** Brings addresses back that nobody has any more: on events at once, and in a sweep over all records from time to time. */
+/** Releases addresses that are no longer in use: on watch events, and in a periodic sweep over all records. */
 export function collectorTask(deps: CollectorDeps): LeaderTask {
   return {
     name: 'collect',
@@ -53,7 +53,7 @@ export function collectorTask(deps: CollectorDeps): LeaderTask {
   };
 }
 
-/** Collection in one term. */
+/** The collector during one term. */
 export class Collection implements AsyncDisposable {
   readonly #deps: CollectorDeps;
   readonly #term: Term;
@@ -61,10 +61,10 @@ export class Collection implements AsyncDisposable {
   readonly #writer: RecordWriter;
   readonly #notes = new RecordNotes();
   readonly #missing = new MissingRecords();
-  /** Found by the sweep alone: labels are hashes, too dear for every event. */
+  /** Only the sweep checks labels: they are hashes, too expensive to compute on every event. */
   readonly #mislabelled = new Set<string>();
   readonly #source: EvidenceSource;
-  readonly #tellings: Tellings;
+  readonly #keepReporter: KeepReporter;
   readonly #queue: WorkQueue;
   readonly #subscription: Disposable;
 
@@ -76,12 +76,12 @@ export class Collection implements AsyncDisposable {
     this.#reads = new LiveReads(client, settings.leaseFreshMs, nowMs, term.signal);
     this.#writer = openRecordWriter(client, term.signal);
     this.#source = new EvidenceSource(term.view, this.#notes, { nowMs, now });
-    this.#tellings = new Tellings(events, log);
+    this.#keepReporter = new KeepReporter(events, log);
     this.#queue = new WorkQueue({
       reconcile: (name) => this.#examine(name),
       onTrouble: (name, thrown, retryInMs) => {
         if (term.signal.aborted) return;
-        log.warn({ record: name, why: toIpamError(thrown).message, retryInMs }, 'record not judged');
+        log.warn({ record: name, why: toIpamError(thrown).message, retryInMs }, 'record not examined');
       },
       workers: settings.workers,
       backoff: BACKOFF,
@@ -95,13 +95,13 @@ export class Collection implements AsyncDisposable {
     const { signal } = this.#term;
     while (!signal.aborted) {
       await this.sweep().catch((thrown) => {
-        if (!signal.aborted) log.warn({ why: toIpamError(thrown).message }, 'sweep not finished');
+        if (!signal.aborted) log.warn({ why: toIpamError(thrown).message }, 'sweep failed');
       });
       await sleep(timing, settings.sweepEveryMs, signal);
     }
   }
 
-  /** Looks at every record once. What is to be changed is handed to the workers. */
+  /** Examines every record once, and enqueues those that need a change. */
   async sweep(): Promise<void> {
     const { log, settings } = this.#deps;
     const { view, signal } = this.#term;
@@ -114,7 +114,7 @@ export class Collection implements AsyncDisposable {
       if (known !== null) doubtful += Number(this.#plan(known));
     }
     if (settings.repairsMissingRecords) await this.#restoreMissing();
-    log.info({ records: names.length, doubtful }, 'sweep looked at every record');
+    log.info({ records: names.length, doubtful }, 'sweep finished');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -122,7 +122,7 @@ export class Collection implements AsyncDisposable {
     await this.#queue[Symbol.asyncDispose]();
   }
 
-  /** Whether there is something to be done about it now. */
+  /** Returns whether the record may need a change now, and enqueues it if so. */
   #plan(known: KnownRecord): boolean {
     const { name } = known.record;
     const verdict = judge(known.record, this.#source.known(known), this.#deps.settings);
@@ -136,7 +136,7 @@ export class Collection implements AsyncDisposable {
     return isDoubtful;
   }
 
-  /** The record's resourceVersion first, then what the API server says, then the write that holds only for that version. */
+  /** The order matters: the resourceVersion of the record is known before the live reads, and the write is conditional on it. */
   async #examine(name: string): Promise<number | undefined> {
     const { settings } = this.#deps;
     const known = this.#term.view.records.get(name);
@@ -144,19 +144,19 @@ export class Collection implements AsyncDisposable {
     const { record } = known;
     const first = judge(record, this.#source.known(known), settings);
     if (first.do === 'keep') {
-      this.#tellings.kept(record, first);
+      this.#keepReporter.kept(record, first);
       if (this.#mislabelled.delete(name)) await this.#carryOut(known, { do: 'relabel', cause: 'labels-wrong' });
       return again(first);
     }
     const evidence = await this.#source.live(known, this.#reads);
     let verdict = judge(record, evidence, settings);
-    if (verdict.do === 'ask-live') {
+    if (verdict.do === 'read-owner') {
       const complete = await this.#source.withOwner(verdict.what, known, evidence, this.#reads);
       verdict = judge(record, complete, settings);
     }
-    if (verdict.do === 'ask-live') return undefined;
+    if (verdict.do === 'read-owner') return undefined;
     if (verdict.do !== 'keep') return this.#carryOut(known, verdict);
-    this.#tellings.kept(record, verdict);
+    this.#keepReporter.kept(record, verdict);
     return again(verdict);
   }
 
@@ -213,8 +213,8 @@ export class Collection implements AsyncDisposable {
         for (const pod of [change.before, change.now]) {
           if (pod === null) continue;
           this.#addAll(records.namesOfHolder(pod.namespace, pod.name));
-          const machine = machineOf(pod);
-          if (machine !== null) this.#addAll(records.namesOfHolder(pod.namespace, machine));
+          const vmi = vmiOf(pod);
+          if (vmi !== null) this.#addAll(records.namesOfHolder(pod.namespace, vmi));
         }
         return;
       case 'node':

@@ -2,7 +2,7 @@ import type { ClusterView } from '#controller/cluster-view/cluster-view.ts';
 import { isFinished, type PodFacts } from '#controller/cluster-view/pod-facts.ts';
 import type { KnownRecord } from '#controller/cluster-view/record-table.ts';
 import type { Evidence } from '#controller/judge/evidence.ts';
-import type { OwnerToAsk } from '#controller/judge/verdict.ts';
+import type { OwnerToRead } from '#controller/judge/verdict.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { LiveReads } from './live-reads.ts';
 import type { Notes, RecordNotes } from './record-notes.ts';
@@ -27,7 +27,7 @@ export class EvidenceSource {
   known({ record, firstSeenMs }: KnownRecord): Evidence {
     const { namespace, name, node, kind, uid } = record.spec.holder;
     const { pods } = this.#view;
-    const launchers = kind === 'VirtualMachineInstance' ? pods.ofMachine(namespace, name) : [];
+    const launchers = kind === 'VirtualMachineInstance' ? pods.ofVmi(namespace, name) : [];
     const pod =
       kind === 'VirtualMachineInstance' ? (launchers.find((it) => it.uid === uid) ?? null) : pods.get(namespace, name);
     const notes = this.#notes.take(record, concerned(pod, launchers), this.#clocks.nowMs());
@@ -39,20 +39,20 @@ export class EvidenceSource {
   /** Reads come after the record's resourceVersion was seen: what changes from then on changes that too, or does not matter. */
   async live({ record, firstSeenMs }: KnownRecord, reads: LiveReads): Promise<Evidence> {
     const { namespace, name, node, kind, uid } = record.spec.holder;
-    const isMachine = kind === 'VirtualMachineInstance';
+    const isVmi = kind === 'VirtualMachineInstance';
     const [launchers, named, sighting, claimants] = await Promise.all([
-      isMachine ? reads.launchers(namespace, name, firstSeenMs) : [],
-      isMachine ? null : reads.pod(namespace, name, firstSeenMs),
+      isVmi ? reads.launchers(namespace, name, firstSeenMs) : [],
+      isVmi ? null : reads.pod(namespace, name, firstSeenMs),
       reads.node(node, this.#view.nodes.sighting(node), firstSeenMs),
       this.#readClaimants(record, firstSeenMs, reads),
     ]);
-    const pod = isMachine ? (launchers.find((it) => it.uid === uid) ?? null) : named;
+    const pod = isVmi ? (launchers.find((it) => it.uid === uid) ?? null) : named;
     const notes = this.#notes.take(record, concerned(pod, launchers), this.#clocks.nowMs());
     return this.#evidence(firstSeenMs, notes, { pod, launchers, claimants, node: sighting });
   }
 
   /** The same with what the sticky owner says now. */
-  async withOwner(what: OwnerToAsk, known: KnownRecord, evidence: Evidence, reads: LiveReads): Promise<Evidence> {
+  async withOwner(what: OwnerToRead, known: KnownRecord, evidence: Evidence, reads: LiveReads): Promise<Evidence> {
     const { record, firstSeenMs } = known;
     const { ownerUid } = this.#notes.take(record, concerned(evidence.pod, evidence.launchers), this.#clocks.nowMs());
     const owner = await reads.owner(what, record, ownerUid, firstSeenMs);

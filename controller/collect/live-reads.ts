@@ -1,11 +1,11 @@
 import { NODE_LEASES, NODES, toNodeFacts } from '#controller/cluster-view/node-facts.ts';
 import type { NodeSighting } from '#controller/cluster-view/node-table.ts';
 import { PODS, type PodFacts, toPodFacts } from '#controller/cluster-view/pod-facts.ts';
-import { machineOf } from '#controller/cluster-view/pod-table.ts';
+import { vmiOf } from '#controller/cluster-view/pod-table.ts';
 import { SharedValues } from '#controller/cluster-view/shared-values.ts';
 import { sightAgain } from '#controller/cluster-view/sight-again.ts';
 import type { OwnerEvidence } from '#controller/judge/evidence.ts';
-import type { OwnerToAsk } from '#controller/judge/verdict.ts';
+import type { OwnerToRead } from '#controller/judge/verdict.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { LEASES, readLeaseSpec } from '#pkg/kube/leader/lease.ts';
@@ -13,7 +13,7 @@ import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { FreshReads } from './fresh-reads.ts';
-import { machineValidity, type ReadLive, statefulSetValidity } from './owner-validity.ts';
+import { type ReadLive, statefulSetValidity, vmiValidity } from './owner-validity.ts';
 
 interface Listing {
   readonly startedMs: number;
@@ -58,14 +58,12 @@ export class LiveReads {
     throw unread(`pod ${namespace}/${name}`, found);
   }
 
-  launchers(namespace: string, machine: string, seenMs: number): Promise<readonly PodFacts[]> {
-    return this.#fresh.read(`launchers/${namespace}/${machine}`, seenMs, async () => {
+  launchers(namespace: string, vmi: string, seenMs: number): Promise<readonly PodFacts[]> {
+    return this.#fresh.read(`launchers/${namespace}/${vmi}`, seenMs, async () => {
       const options = { signal: this.#signal };
       const listed = await this.#client.list(PODS, { namespace }, options);
       if (!listed.ok) throw unread(`the pods of ${namespace}`, listed);
-      return listed.object.items
-        .map((pod) => toPodFacts(pod, this.#shared))
-        .filter((pod) => machineOf(pod) === machine);
+      return listed.object.items.map((pod) => toPodFacts(pod, this.#shared)).filter((pod) => vmiOf(pod) === vmi);
     });
   }
 
@@ -85,10 +83,10 @@ export class LiveReads {
     });
   }
 
-  owner(what: OwnerToAsk, record: IpRecord, ownerUid: string | null, seenMs: number): Promise<OwnerEvidence> {
+  owner(what: OwnerToRead, record: IpRecord, ownerUid: string | null, seenMs: number): Promise<OwnerEvidence> {
     const { namespace, name } = record.spec.holder;
-    return what === 'machine'
-      ? this.#fresh.read(`machine/${namespace}/${name}`, seenMs, () => machineValidity(record, this.#read))
+    return what === 'vmi'
+      ? this.#fresh.read(`vmi/${namespace}/${name}`, seenMs, () => vmiValidity(record, this.#read))
       : statefulSetValidity(record, ownerUid, (resource, at) =>
           this.#fresh.read(`${resource.plural}/${at.namespace}/${at.name}`, seenMs, () => this.#read(resource, at)),
         );

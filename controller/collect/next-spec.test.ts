@@ -62,7 +62,7 @@ test('a name that was edited alone is put right, and the sandbox stays known', (
   expect(toAllocated(edited, buildPod())).toEqual({ ...spec, holder: { ...spec.holder, attachGeneration: 2 } });
 });
 
-test('the launcher of a machine holds in the machine’s name', () => {
+test('the launcher of a VMI holds in the name of the VMI', () => {
   const controller = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: 'u' };
   const { holder } = toAllocated(spec, buildPod({ name: 'virt-launcher-vm', uid: 'l', controller }));
   expect(holder).toMatchObject({ kind: 'VirtualMachineInstance', name: 'vm', uid: 'l' });
@@ -70,8 +70,8 @@ test('the launcher of a machine holds in the machine’s name', () => {
 
 test('the target of a migration gets what was retained without a trace of the source', () => {
   const controller = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: 'u' };
-  const machine = { kind: 'VirtualMachineInstance', name: 'vm', uid: 'source', interface: 'net1' } as const;
-  const held = buildPodRecord(machine).spec;
+  const vmi = { kind: 'VirtualMachineInstance', name: 'vm', uid: 'source', interface: 'net1' } as const;
+  const held = buildPodRecord(vmi).spec;
   const { containerID: _containerID, netns: _netns, ...holder } = held.holder;
   const target = buildPod({ name: 'virt-launcher-vm-b', uid: 'target', node: 'worker-2', controller });
   expect(toAllocated(toRetained(held), target)).toEqual({

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { type FailureKind, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
 import { buildPodRecord } from '#test/support/build-evidence.ts';
-import { machineValidity, type ReadLive, statefulSetValidity } from './owner-validity.ts';
+import { type ReadLive, statefulSetValidity, vmiValidity } from './owner-validity.ts';
 
 type Answer = FailureKind | { readonly spec?: object; readonly metadata?: object };
 
@@ -55,24 +55,24 @@ test.each<FailureKind>(['Unreachable', 'Unknown', 'ServerError', 'Forbidden', 'T
     await expect(statefulSetValidity(buildPodRecord({ owner }), null, answering(answers))).rejects.toThrow(
       'cannot read',
     );
-    await expect(machineValidity(buildPodRecord(), answering(answers))).rejects.toThrow('cannot read');
+    await expect(vmiValidity(buildPodRecord(), answering(answers))).rejects.toThrow('cannot read');
     const half = { virtualmachineinstances: 'NotFound', virtualmachines: because } as const;
-    await expect(machineValidity(buildPodRecord(), answering(half))).rejects.toThrow('cannot read');
+    await expect(vmiValidity(buildPodRecord(), answering(half))).rejects.toThrow('cannot read');
   },
 );
 
 const deleting = { deletionTimestamp: '2026-11-16T10:00:00Z' };
-const byMachine = { ownerReferences: [{ kind: 'VirtualMachine', name: 'web-0', controller: true }] };
-test.each<{ name: string; instance: Answer; machine?: Answer; verdict: string }>([
+const byVm = { ownerReferences: [{ kind: 'VirtualMachine', name: 'web-0', controller: true }] };
+test.each<{ name: string; instance: Answer; vm?: Answer; verdict: string }>([
   { name: 'running', instance: {}, verdict: 'valid' },
   { name: 'deleting, without a VM above it', instance: { metadata: deleting }, verdict: 'invalid' },
-  { name: 'restarting', instance: { metadata: { ...deleting, ...byMachine } }, machine: {}, verdict: 'valid' },
-  { name: 'stopped', instance: 'NotFound', machine: {}, verdict: 'valid' },
-  { name: 'gone with its VM', instance: 'NotFound', machine: 'NotFound', verdict: 'invalid' },
-  { name: 'stopped, its VM deleting', instance: 'NotFound', machine: { metadata: deleting }, verdict: 'invalid' },
-  { name: 'kind not served', instance: 'NotServed', machine: 'NotServed', verdict: 'not-served' },
-  { name: 'kind of its VM not served', instance: 'NotFound', machine: 'NotServed', verdict: 'not-served' },
-])('a virtual machine, $name: $verdict', async ({ instance, machine = 'NotFound', verdict }) => {
-  const read = answering({ virtualmachineinstances: instance, virtualmachines: machine });
-  expect(await machineValidity(buildPodRecord(), read)).toBe(verdict);
+  { name: 'restarting', instance: { metadata: { ...deleting, ...byVm } }, vm: {}, verdict: 'valid' },
+  { name: 'stopped', instance: 'NotFound', vm: {}, verdict: 'valid' },
+  { name: 'gone with its VM', instance: 'NotFound', vm: 'NotFound', verdict: 'invalid' },
+  { name: 'stopped, its VM deleting', instance: 'NotFound', vm: { metadata: deleting }, verdict: 'invalid' },
+  { name: 'kind not served', instance: 'NotServed', vm: 'NotServed', verdict: 'not-served' },
+  { name: 'kind of its VM not served', instance: 'NotFound', vm: 'NotServed', verdict: 'not-served' },
+])('a VMI, $name: $verdict', async ({ instance, vm = 'NotFound', verdict }) => {
+  const read = answering({ virtualmachineinstances: instance, virtualmachines: vm });
+  expect(await vmiValidity(buildPodRecord(), read)).toBe(verdict);
 });

@@ -10,13 +10,13 @@ import { ordinalOf } from '#pkg/record/sticky-holder.ts';
 export type ReadLive = (resource: Resource, at: ObjectName) => Promise<Outcome<KubeObject>>;
 
 const STATEFUL_SETS: Resource = { group: 'apps', version: 'v1', plural: 'statefulsets', kind: 'StatefulSet' };
-const MACHINE_INSTANCES: Resource = {
+const VMIS: Resource = {
   group: 'kubevirt.io',
   version: 'v1',
   plural: 'virtualmachineinstances',
   kind: 'VirtualMachineInstance',
 };
-const MACHINES: Resource = { group: 'kubevirt.io', version: 'v1', plural: 'virtualmachines', kind: 'VirtualMachine' };
+const VMS: Resource = { group: 'kubevirt.io', version: 'v1', plural: 'virtualmachines', kind: 'VirtualMachine' };
 
 /** Whether the set still wants a pod of this name. `ownerUid`: of the set that had it, where this leader saw it. */
 export async function statefulSetValidity(
@@ -34,17 +34,17 @@ export async function statefulSetValidity(
   return start <= ordinal && ordinal < start + replicas ? 'valid' : 'invalid';
 }
 
-/** A machine is wanted while it runs and is not being deleted, or while the VirtualMachine above it is there to start it again. */
-export async function machineValidity({ spec: { holder } }: IpRecord, read: ReadLive): Promise<OwnerEvidence> {
+/** A VMI is wanted while it runs and is not being deleted, or while the VirtualMachine above it is there to start it again. */
+export async function vmiValidity({ spec: { holder } }: IpRecord, read: ReadLive): Promise<OwnerEvidence> {
   const { namespace, name } = holder;
-  const instance = await read(MACHINE_INSTANCES, { namespace, name });
-  if (!instance.ok && instance.because !== 'NotFound') return absence(instance, `machine ${namespace}/${name}`);
-  if (instance.ok && instance.object.metadata.deletionTimestamp === undefined) return 'valid';
-  const machineName = instance.ok ? controllingMachine(instance.object) : name;
-  if (machineName === null) return 'invalid';
-  const machine = await read(MACHINES, { namespace, name: machineName });
-  if (!machine.ok) return absence(machine, `VirtualMachine ${namespace}/${machineName}`);
-  return machine.object.metadata.deletionTimestamp === undefined ? 'valid' : 'invalid';
+  const vmi = await read(VMIS, { namespace, name });
+  if (!vmi.ok && vmi.because !== 'NotFound') return absence(vmi, `VirtualMachineInstance ${namespace}/${name}`);
+  if (vmi.ok && vmi.object.metadata.deletionTimestamp === undefined) return 'valid';
+  const vmName = vmi.ok ? controllingVm(vmi.object) : name;
+  if (vmName === null) return 'invalid';
+  const vm = await read(VMS, { namespace, name: vmName });
+  if (!vm.ok) return absence(vm, `VirtualMachine ${namespace}/${vmName}`);
+  return vm.object.metadata.deletionTimestamp === undefined ? 'valid' : 'invalid';
 }
 
 function absence(outcome: Outcome<KubeObject> & { ok: false }, what: string): OwnerEvidence {
@@ -60,7 +60,7 @@ function readRange({ metadata, spec }: KubeObject): { start: number; replicas: n
   throw new IpamError('io-failure', `StatefulSet ${metadata.namespace}/${metadata.name} has no readable replicas`);
 }
 
-function controllingMachine({ metadata }: KubeObject): string | null {
+function controllingVm({ metadata }: KubeObject): string | null {
   const owners = Array.isArray(metadata.ownerReferences) ? metadata.ownerReferences : [];
   const owner = owners.find((it) => isMap(it) && it['controller'] === true && it['kind'] === 'VirtualMachine');
   const name = isMap(owner) ? owner['name'] : undefined;

@@ -31,7 +31,7 @@ interface Kept extends Notes {
 export class RecordNotes {
   readonly #kept = new Map<string, Kept>();
 
-  /** `pods`: the pod of the holder's name, or all launchers of a machine. */
+  /** `pods`: the pod of the holder's name, or all launcher pods of a VMI. */
   take(record: IpRecord, pods: readonly PodFacts[], nowMs: number): Notes {
     const { uid = '' } = record.spec.holder;
     const key = keyOf(record);

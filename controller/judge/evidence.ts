@@ -10,9 +10,9 @@ export interface Evidence {
   readonly wallMs: number;
   /** When this leader first saw this resourceVersion of the record. */
   readonly firstSeenMs: number;
-  /** The pod of the holder's name, whatever its uid; of a machine the launcher that the record names. */
+  /** The pod of the holder's name, whatever its uid; for a VMI the launcher pod that the record names. */
   readonly pod: PodFacts | null;
-  /** Of a machine: all its launcher pods. */
+  /** All launcher pods of a VMI; empty for other holders. */
   readonly launchers: readonly PodFacts[];
   /** Pods that have not finished, have this address in their status, and no other record of it in another domain. */
   readonly claimants: readonly PodFacts[];

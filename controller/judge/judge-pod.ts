@@ -26,7 +26,7 @@ function ownPod({ spec }: IpRecord, { pod }: Evidence): PodFacts | null {
 function judgeAbsent(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
   const { state } = record.spec;
   if (!isSticky(record, settings)) return judgeGone(record, evidence, settings);
-  if (evidence.owner === 'unread') return { do: 'ask-live', what: 'stateful-set' };
+  if (evidence.owner === 'unread') return { do: 'read-owner', what: 'stateful-set' };
   if (evidence.owner === 'not-served') return keep('holder-kind-not-served');
   if (evidence.owner === 'invalid') return awaitOwner(evidence, settings) ?? judgeGone(record, evidence, settings);
   // Suspect since its set did not want it, and wanted again: its next pod may have found no way to take it over.
@@ -41,7 +41,7 @@ function judgeAbsent(record: IpRecord, evidence: Evidence, settings: CollectSett
 function judgeEnding(own: PodFacts, record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
   if (isSticky(record, settings)) {
     // It cannot be reborn before its object is gone, so nothing is gained by haste.
-    if (evidence.owner === 'unread') return { do: 'ask-live', what: 'stateful-set' };
+    if (evidence.owner === 'unread') return { do: 'read-owner', what: 'stateful-set' };
     if (evidence.owner === 'not-served') return keep('holder-kind-not-served');
     if (evidence.owner === 'valid') return keep('sticky-pod-there');
     const early = awaitOwner(evidence, settings);

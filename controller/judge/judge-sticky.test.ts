@@ -23,7 +23,7 @@ describe('a pod of a StatefulSet', () => {
   })();
   const reborn = buildPod({ uid: 'pod-2', podIPs: ['10.0.0.9'], controller: STATEFUL_SET });
   test.each<JudgeCase>([
-    { name: 'deleted: its set is asked', record, evidence: {}, verdict: { do: 'ask-live', what: 'stateful-set' } },
+    { name: 'deleted: its set is asked', record, evidence: {}, verdict: { do: 'read-owner', what: 'stateful-set' } },
     {
       name: 'restarted by its set: retained at once',
       record,

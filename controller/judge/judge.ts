@@ -2,8 +2,8 @@ import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { CollectSettings } from './collect-settings.ts';
 import type { Evidence } from './evidence.ts';
 import { judgeClaims } from './judge-claims.ts';
-import { judgeMachine } from './judge-machine.ts';
 import { judgePod } from './judge-pod.ts';
+import { judgeVmi } from './judge-vmi.ts';
 import { keep, type Verdict } from './verdict.ts';
 
 /**
@@ -16,7 +16,7 @@ export function judge(record: IpRecord, evidence: Evidence, settings: CollectSet
   const { state, holder } = record.spec;
   if (state === 'Cooling' || state === 'Quarantined') return judgeRest(record, evidence, settings);
   if (holder.kind === 'Pod') return judgePod(record, evidence, settings);
-  if (holder.kind === 'VirtualMachineInstance') return judgeMachine(record, evidence, settings);
+  if (holder.kind === 'VirtualMachineInstance') return judgeVmi(record, evidence, settings);
   return keep('not-judged-here');
 }
 

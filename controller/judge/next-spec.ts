@@ -1,5 +1,5 @@
 import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
-import { machineOf } from '#controller/cluster-view/pod-table.ts';
+import { vmiOf } from '#controller/cluster-view/pod-table.ts';
 import { omitAbsent } from '#pkg/decode/omit-absent.ts';
 import type { Holder, RecordSpec } from '#pkg/record/ip-record.ts';
 import { toRetained } from '#pkg/record/released-spec.ts';
@@ -30,10 +30,9 @@ export function toAllocated({ until: _, ...spec }: RecordSpec, pod: PodFacts): R
 /** `status.podIPs` are those of the first interface, which every runtime calls eth0. */
 export function holderFrom(pod: PodFacts): Holder {
   const { namespace, name, uid, node, controller } = pod;
-  const machine = machineOf(pod);
+  const vmi = vmiOf(pod);
   const owner = controller === null ? {} : { owner: ownerOf(controller) };
-  const who =
-    machine === null ? { kind: 'Pod' as const, name } : { kind: 'VirtualMachineInstance' as const, name: machine };
+  const who = vmi === null ? { kind: 'Pod' as const, name } : { kind: 'VirtualMachineInstance' as const, name: vmi };
   return { ...who, namespace, uid, interface: 'eth0', attachGeneration: 1, node, ...owner };
 }
 
@@ -41,11 +40,11 @@ function ownerOf({ apiVersion, kind, name }: NonNullable<PodFacts['controller']>
   return { apiVersion, kind, name };
 }
 
-/** Whether the record says this pod's name, or that of the machine it runs. */
+/** Whether the record says this pod's name, or that of the VMI it runs. */
 export function isNamedAfter(
   { kind, namespace, name }: Pick<Holder, 'kind' | 'namespace' | 'name'>,
   pod: PodFacts,
 ): boolean {
   if (namespace !== pod.namespace) return false;
-  return kind === 'VirtualMachineInstance' ? name === machineOf(pod) : kind === 'Pod' && name === pod.name;
+  return kind === 'VirtualMachineInstance' ? name === vmiOf(pod) : kind === 'Pod' && name === pod.name;
 }

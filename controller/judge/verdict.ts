@@ -39,7 +39,7 @@ export const CAUSES = [
 ] as const;
 export type Cause = (typeof CAUSES)[number];
 
-export type OwnerToAsk = 'stateful-set' | 'machine';
+export type OwnerToRead = 'stateful-set' | 'vmi';
 
 export type Verdict =
   | { readonly do: 'keep'; readonly why: KeepReason; readonly againInMs?: number }
@@ -51,7 +51,7 @@ export type Verdict =
   | { readonly do: 'suspect'; readonly cause: Cause }
   /** The pod lives, and the record does not say so. */
   | { readonly do: 'allocate-again'; readonly cause: Cause; readonly pod: PodFacts }
-  | { readonly do: 'ask-live'; readonly what: OwnerToAsk };
+  | { readonly do: 'read-owner'; readonly what: OwnerToRead };
 
 export function keep(why: KeepReason, againInMs?: number): Verdict {
   return againInMs === undefined ? { do: 'keep', why } : { do: 'keep', why, againInMs: Math.max(0, againInMs) };

@@ -21,7 +21,7 @@ export interface KeepPoolsOptions extends ReconcilerContext {
 }
 
 const DEBOUNCE_MS = 300;
-/** Not the name of any pool. */
+/** The key of a pass over all overlaps; no pool can have this name. */
 const OVERLAPS = '*';
 /** The release of an address is an event that an outage may hide. */
 const LOOK_AGAIN_MS = 60_000;

@@ -1,13 +1,13 @@
 import type { ClusterView } from '#controller/cluster-view/cluster-view.ts';
 
 export interface PodIdentity {
-  /** What an owner reference names. */
+  /** The uid that an owner reference names. */
   readonly uid: string;
-  /** What the runtime called it by when the address was taken; another one for a mirror pod. */
+  /** The uid that the runtime passed when the address was taken; it differs for a mirror pod. */
   readonly runtimeUid: string;
 }
 
-/** Which pods there are, as far as a watch has told. */
+/** A cache of which pods exist, fed by a watch. */
 export interface PodsView {
   readonly synced: Promise<void>;
   find(namespace: string, name: string): PodIdentity | null;
@@ -25,7 +25,7 @@ export function podsOf(view: ClusterView): PodsView {
       view.subscribe((change) => {
         if (change.of !== 'pod') return;
         const { before, now } = change;
-        // Nothing else of a pod is shown in an endpoint.
+        // An endpoint shows nothing else of a pod.
         if (before?.objectUid === now?.objectUid) return;
         const pod = now ?? before;
         if (pod !== null) listener(pod);

@@ -10,14 +10,14 @@ export interface ProjectPoolsOptions extends ReconcilerContext {
   readonly pools: ObjectView;
   readonly reserved: ObjectView;
   readonly catalog: PoolCatalog;
-  /** Each status write travels to every node as an event. */
+  /** Every agent watches pools: each status write is an event on every node. */
   readonly nodeCount: () => number;
   readonly debounceMs?: number;
 }
 
 const DEBOUNCE_MS = 1_000;
 const NODES_PER_SECOND = 100;
-/** Not the name of any pool. */
+/** The key of a pass over all overlaps; no pool can have this name. */
 const OVERLAPS = '*';
 
 /** Keeps the status of every pool equal to the records, one write per pool and interval at most. Repairs what others write there. */

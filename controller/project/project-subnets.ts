@@ -68,6 +68,6 @@ function readSubnet(object: KubeObject): SpiderSubnet | null {
   try {
     return decodeSpiderSubnet({ ...object, apiVersion: apiVersionOf(SUBNETS), kind: SUBNETS.kind });
   } catch {
-    return null; // admission told its author
+    return null; // admission has refused it to its author
   }
 }

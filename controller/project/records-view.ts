@@ -3,13 +3,13 @@ import type { Holder, IpRecord } from '#pkg/record/ip-record.ts';
 
 type HolderName = Pick<Holder, 'kind' | 'namespace' | 'name'>;
 
-/** A record that appeared, changed or went: as it was and as it is. Not both are null. */
+/** A record that was created, changed or deleted, before and after. At most one of the two is null. */
 interface RecordChange {
   readonly before: IpRecord | null;
   readonly after: IpRecord | null;
 }
 
-/** The records as far as a watch has told. Good for showing; whoever decides reads the ledger. */
+/** A cache of the records, fed by a watch. It may lag behind: decisions read the ledger instead. */
 export interface RecordsView {
   readonly synced: Promise<void>;
   all(): Iterable<IpRecord>;

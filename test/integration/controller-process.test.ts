@@ -71,7 +71,7 @@ test('it leads, is ready, collects, and at SIGTERM gives the lease back at once'
   await vi.waitUntil(() => said(first, 'record freed').length === 1, PATIENCE);
   expect(said(first, 'record freed')).toMatchObject([{ record: '10.0.0.1', cause: 'pod-gone', holder: 'dead' }]);
   expect(await first.end('SIGTERM')).toBe(0);
-  expect(said(first, 'leads no more')).toHaveLength(1);
+  expect(said(first, 'lost leadership')).toHaveLength(1);
   await vi.waitUntil(async () => (await leaseHolder()) === 'second', PATIENCE);
   expect(said(second, 'record freed')).toEqual([]);
   expect(await second.end('SIGTERM')).toBe(0);

@@ -23,11 +23,11 @@ const NOTES: Partial<
   }),
 };
 
-/** Tells once a term what keeps a record from being judged. */
-export class Tellings {
+/** Reports, once a term, why a record cannot be judged. */
+export class KeepReporter {
   readonly #events: Events;
   readonly #log: Logger;
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(events: Events, log: Logger) {
     this.#events = events;
@@ -35,13 +35,13 @@ export class Tellings {
   }
 
   kept(record: IpRecord, verdict: Verdict & { do: 'keep' }): void {
-    const told = KEEP_REASONS[verdict.why].report ? NOTES[verdict.why]?.(record) : undefined;
-    if (told === undefined) return;
-    const { once, reason, note } = told;
+    const found = KEEP_REASONS[verdict.why].report ? NOTES[verdict.why]?.(record) : undefined;
+    if (found === undefined) return;
+    const { once, reason, note } = found;
     const key = `${reason}/${once}`;
-    if (this.#told.has(key)) return;
-    if (this.#told.size >= MOST) this.#told.clear();
-    this.#told.add(key);
+    if (this.#reported.has(key)) return;
+    if (this.#reported.size >= MOST) this.#reported.clear();
+    this.#reported.add(key);
     this.#log.warn({ record: record.name, why: verdict.why }, note);
     const { name, uid } = record;
     const regarding = { apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord', namespace: '', name, uid };

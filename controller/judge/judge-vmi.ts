@@ -7,15 +7,15 @@ import { awaitOwner, judgeGone, judgeNotTaken } from './judge-gone.ts';
 import { keep, type Verdict } from './verdict.ts';
 import { weighNode } from './weigh-node.ts';
 
-/** A virtual machine keeps its address over restarts and migrations; its launcher pods come and go. */
-export function judgeMachine(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
+/** A VMI keeps its address over restarts and migrations; its launcher pods come and go. */
+export function judgeVmi(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
   const { state, holder } = record.spec;
   const own = evidence.launchers.find(({ uid }) => uid === holder.uid);
   if (own !== undefined && !isFinished(own)) {
     const isRight = state === 'Allocated' && own.node === holder.node;
     return isRight || !isAlive(own) || own.phase === 'Pending' ? keep('pod-alive') : repair(own, evidence, settings);
   }
-  if (evidence.owner === 'unread') return { do: 'ask-live', what: 'machine' };
+  if (evidence.owner === 'unread') return { do: 'read-owner', what: 'vmi' };
   if (evidence.owner === 'not-served') return keep('holder-kind-not-served');
   if (evidence.owner === 'invalid') {
     if (evidence.launchers.length > 0) return keep('launcher-there');
@@ -23,7 +23,7 @@ export function judgeMachine(record: IpRecord, evidence: Evidence, settings: Col
   }
   const running = evidence.launchers.filter((pod) => isAlive(pod) && pod.phase === 'Running');
   const [target] = running;
-  // A migration target's ADD writes nothing, so the DEL of its source retains an address that the machine goes on using.
+  // A migration target's ADD writes nothing, so the DEL of its source retains an address that the VMI goes on using.
   // Suspect is not like that: such a record is never what a target was answered with.
   const wasAnswered = state === 'Retained' && running.some(({ isMigrationTarget }) => isMigrationTarget);
   if (target !== undefined && (state === 'Allocated' || wasAnswered)) {

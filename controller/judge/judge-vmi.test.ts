@@ -4,7 +4,7 @@ import { buildPod, buildPodRecord, NODE_NOT_READY, NOW_MS } from '#test/support/
 import { checkVerdict, free, type JudgeCase, retain, secondsAgo, suspect } from '#test/support/judge-case.ts';
 import { keep } from './verdict.ts';
 
-describe('a virtual machine', () => {
+describe('a VMI', () => {
   const record = buildPodRecord({ kind: 'VirtualMachineInstance', name: 'vm', uid: 'source' });
   const retained = { ...record, spec: { ...record.spec, state: 'Retained' as const } };
   const suspected = { ...record, spec: { ...record.spec, state: 'Suspect' as const } };
@@ -18,7 +18,7 @@ describe('a virtual machine', () => {
   test.each<JudgeCase>([
     { name: 'running: kept', record, evidence: { launchers: [source] }, verdict: keep('pod-alive') },
     { name: 'migrating: kept', record, evidence: { launchers: [source, target] }, verdict: keep('pod-alive') },
-    { name: 'without launcher: asked for', record, evidence: {}, verdict: { do: 'ask-live', what: 'machine' } },
+    { name: 'without launcher: asked for', record, evidence: {}, verdict: { do: 'read-owner', what: 'vmi' } },
     {
       name: 'migrated, the source finished: the target has it now',
       record,
