@@ -15,7 +15,7 @@ export interface FilesOptions {
 
 const CHECK_EVERY_MS = 60_000;
 
-/** A certificate that somebody else keeps, e.g. cert-manager in a mounted Secret. Whom the API server trusts is their affair too. */
+/** A certificate that is managed elsewhere, e.g. by cert-manager in a mounted Secret, and so is the caBundle that the API server trusts. */
 export async function identityFromFiles({
   certFile,
   keyFile,
@@ -41,10 +41,10 @@ export async function identityFromFiles({
         const next = await read();
         if (next.cert === identity.cert && next.key === identity.key) continue;
         identity = next;
-        log.info({ certFile }, 'new certificate of the webhook');
+        log.info({ certFile }, 'webhook certificate replaced');
         listeners.tell(next);
       } catch (thrown) {
-        log.warn({ err: thrown, certFile, keyFile }, 'the certificate of the webhook was not read again');
+        log.warn({ err: thrown, certFile, keyFile }, 'cannot reload the webhook certificate');
       }
     }
   };

@@ -15,7 +15,7 @@ export function judgeFamily(family: Family, { enableIPv4, enableIPv6 }: Families
   return isEnabled ? null : forbiddenField('spec.ipVersion', `IPv${family} is disabled`);
 }
 
-/** A change of metadata alone harms nobody: labels, finalizers, owners. The domain is metadata and is not harmless. */
+/** A change of metadata alone (labels, finalizers, owners) is harmless, except that of the domain, which is metadata too. */
 export function changesNothing(before: Fields, after: Fields): boolean {
   return isDeepStrictEqual(before['spec'], after['spec']) && domainOf(before) === domainOf(after);
 }

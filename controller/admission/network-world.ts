@@ -14,7 +14,7 @@ export interface NetworkWorld {
 
 const TIMEOUT_MS = 5_000;
 
-/** Consistent lists: a pool that was deleted a moment ago must not be in anybody's way, one just created must. */
+/** Consistent lists: a pool that was deleted a moment ago must not block a new one, a pool created a moment ago must. */
 export function clusterWorld(client: KubeClient): NetworkWorld {
   const list = async <T>(resource: Resource, decode: (object: KubeObject) => T): Promise<T[]> => {
     const listed = await client.list(resource, {}, { timeoutMs: TIMEOUT_MS });
@@ -27,7 +27,7 @@ export function clusterWorld(client: KubeClient): NetworkWorld {
   };
 }
 
-/** What cannot be read gives out no addresses and is in nobody's way; its own next change is refused until it is right. */
+/** An object that cannot be decoded gives out no addresses and blocks no other; its own next change is refused until it is right. */
 function tryDecode<T>(resource: Resource, object: KubeObject, decode: (object: KubeObject) => T): T[] {
   try {
     return [decode({ ...object, apiVersion: apiVersionOf(resource), kind: resource.kind })];

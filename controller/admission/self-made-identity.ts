@@ -41,7 +41,7 @@ export async function selfMadeIdentity(options: SelfMadeOptions): Promise<Identi
     try {
       return await putCaBundles(client, ca.bundle);
     } catch (thrown) {
-      log.warn({ err: thrown }, 'the API server was not told whom to trust');
+      log.warn({ err: thrown }, 'cannot write the caBundle of the webhook configurations');
       return false;
     }
   };
@@ -63,10 +63,10 @@ export async function selfMadeIdentity(options: SelfMadeOptions): Promise<Identi
         const next = await check(issued);
         if (next === issued) continue;
         issued = next;
-        log.info({ until: new Date(next.renewAtMs) }, 'new certificate of the webhook');
+        log.info({ until: new Date(next.renewAtMs) }, 'webhook certificate replaced');
         listeners.tell(next.identity);
       } catch (thrown) {
-        log.warn({ err: thrown }, 'the certificate of the webhook was not checked');
+        log.warn({ err: thrown }, 'cannot check the webhook certificate');
       }
     }
   };

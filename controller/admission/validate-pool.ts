@@ -66,7 +66,7 @@ async function judgeUpdate(before: Fields, after: Fields, given: PoolValidation)
 
 async function validateDelete({ name, oldObject }: AdmissionRequest, given: PoolValidation): Promise<Verdict> {
   const isGuarded = given.enableValidatingResourcesDeletedWebhook && !(oldObject !== null && isTerminating(oldObject));
-  // A delete of a whole collection names nobody but in the object.
+  // The request of a deletecollection has no name; the object has.
   const named = metadataOf(oldObject ?? {})['name'];
   const pool = name === '' && typeof named === 'string' ? named : name;
   const held = isGuarded ? await countHeld(given.ledger, pool) : 0;

@@ -3,7 +3,7 @@ import { changesNothing, type Families, isTerminating, judgeFamily, judgeFixed }
 import type { AdmissionRequest } from './review.ts';
 import { ALLOWED, forbidden, type Verdict } from './verdict.ts';
 
-/** Throws what the decoder refuses. Reserving an address that is in use takes it from nobody. */
+/** Throws what the decoder refuses. Reserving an address that is in use does not take it from its holder. */
 export function validateReservedIp({ object, oldObject }: AdmissionRequest, families: Families): Verdict {
   if (object === null) return ALLOWED;
   if (oldObject !== null) {

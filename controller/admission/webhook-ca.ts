@@ -9,7 +9,7 @@ export interface WebhookCa {
   readonly cert: string;
   readonly key: KeyObject;
   readonly fingerprint: string;
-  /** Whom the API server should trust: this one and the one before it. */
+  /** The CAs that the API server should trust: this one and the one before it. */
   readonly bundle: string;
 }
 
@@ -27,7 +27,7 @@ const LIFE_MS = 3_650 * DAY_MS;
 /** For clocks that are behind. */
 const BACKDATED_MS = 3_600_000;
 
-/** The one CA of all replicas, kept in a Secret. Whoever is first creates it: the create decides, and so does each update. */
+/** The one CA of all replicas, kept in a Secret. The first replica creates it; conflicting creates and updates are decided by the API server. */
 export async function ensureCa(client: KubeClient, options: CaOptions): Promise<WebhookCa> {
   const at = { namespace: options.namespace, name: CA_SECRET };
   const found = await client.get(SECRETS, at);

@@ -18,7 +18,7 @@ export function seeRenewal(
   if (before === null) return { renewTime, renewedAtMs: null, steadySinceMs: nowMs };
   if (before.renewTime === renewTime) return before;
   const sinceSeenMs = nowMs - (before.renewedAtMs ?? before.steadySinceMs);
-  // Both times are of the node's own clock. They tell a new leader, who saw none of it, how long the node was away.
+  // Both times come from the node's own clock. They show a new leader, which did not watch, how long the node was away.
   const sinceWrittenMs = Date.parse(renewTime) - Date.parse(before.renewTime);
   const isSteady = sinceSeenMs <= longestGapMs && sinceWrittenMs > 0 && sinceWrittenMs <= longestGapMs;
   return { renewTime, renewedAtMs: nowMs, steadySinceMs: isSteady ? before.steadySinceMs : nowMs };

@@ -1,7 +1,7 @@
 import type { NodeFacts } from './node-facts.ts';
 import { type NodeLease, seeRenewal } from './node-lease.ts';
 
-/** What is known of a node, on the monotonic clock of this leader: no other machine's clock is believed. */
+/** What is known of a node, on the monotonic clock of this leader: clocks of other hosts are not trusted. */
 export interface NodeSighting {
   /** Null: there is no such Node object. */
   readonly node: NodeFacts | null;
@@ -17,7 +17,7 @@ export interface NodeSighting {
 /** More would be forgotten oldest first, and those have been gone for long. */
 const MOST_GONE = 10_000;
 
-/** A record that names no node: nobody can say that its node is well. */
+/** A record that names no node: it is not known whether its node is healthy. */
 const NOWHERE: NodeSighting = {
   node: { isReady: false, isOutOfService: false },
   goneSinceMs: null,

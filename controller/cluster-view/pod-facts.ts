@@ -24,7 +24,7 @@ export interface PodFacts {
   readonly node: string;
   readonly phase: string;
   readonly isHostNetwork: boolean;
-  /** `deletionTimestamp`, which already contains the grace period; null while nobody deletes it. */
+  /** `deletionTimestamp`, which already contains the grace period; null while the pod is not being deleted. */
   readonly deletesAtMs: number | null;
   readonly graceSeconds: number;
   readonly controller: ControllerReference | null;
@@ -34,7 +34,7 @@ export interface PodFacts {
   /** Every container has a status, and each of them says that it ended. */
   readonly haveAllEnded: boolean;
   readonly isAnyRunning: boolean;
-  /** When the last container ended, as its node tells. */
+  /** When the last container ended, as the kubelet reports it. */
   readonly finishedAtMs: number | null;
 }
 
@@ -88,12 +88,11 @@ export function toPodFacts({ metadata, spec, status }: KubeObject, shared: Share
   };
 }
 
-/** Kubelet calls a static pod by a UID of its own, and notes it in the pod that mirrors it. */
 export function isFinished({ phase }: PodFacts): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-/** Nobody deletes it and it has not finished: its sandbox is there, or will be. */
+/** The pod is not being deleted and has not finished: its sandbox exists, or will. */
 export function isAlive(pod: PodFacts): boolean {
   return pod.deletesAtMs === null && !isFinished(pod);
 }

@@ -13,7 +13,7 @@ export interface Missing {
   readonly address: string;
 }
 
-/** Whose record somebody deleted. Told only after it has been so for a while, in two looks at least. */
+/** Finds running pods whose record was deleted. A record must be missing for the settle time, in two sweeps at least. */
 export class MissingRecords {
   #sinceMs = new Map<string, number>();
 
@@ -40,12 +40,12 @@ function* findMissing(view: ClusterView): Generator<Missing> {
   }
 }
 
-/** A pod that ends gives its record back before its object goes. */
+/** A pod that is ending releases its record before the pod object is deleted. */
 export function mayMiss(pod: PodFacts): boolean {
   return !pod.isHostNetwork && isAlive(pod) && pod.phase === 'Running';
 }
 
-/** Null unless exactly one pool has the address: nobody knows otherwise whose it is, or it is not ours at all. */
+/** Null unless exactly one pool has the address: otherwise its owner is ambiguous, or the address is not ours. */
 export function draftMissing({ pod, address: text }: Missing, pools: readonly Pool[]): RecordSpec | null {
   const address = tryParseAddress(text);
   if (address === null) return null;
@@ -63,7 +63,7 @@ export function draftMissing({ pod, address: text }: Missing, pools: readonly Po
   };
 }
 
-/** Pools that make no sense have given out nothing. */
+/** No address is allocated from a pool that cannot be decoded. */
 export function readablePools(objects: readonly KubeObject[]): Pool[] {
   return objects.flatMap((object) => {
     try {

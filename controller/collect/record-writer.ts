@@ -8,7 +8,7 @@ import { repairProblem } from '#pkg/record/transitions.ts';
 
 /** The writes of collection. Each is conditional on the very record that was judged. */
 export interface RecordWriter extends Pick<Ledger, 'amend' | 'release' | 'create'> {
-  /** Makes the record say again what a living pod shows in its status, whoever changed it by hand. */
+  /** Makes the record say again what a living pod shows in its status, whatever was changed by hand. */
   repair(seen: IpRecord, next: RecordSpec): Promise<UpdateOutcome>;
 }
 

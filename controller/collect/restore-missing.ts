@@ -20,7 +20,7 @@ export interface RestoreDeps {
   readonly nowMs: number;
 }
 
-/** Creates the records that running pods lack. A create that finds the name taken ends it, whoever has it. */
+/** Creates the records that running pods lack. If the name is taken, by any holder, nothing is written. */
 export async function restoreMissing(missing: readonly Missing[], deps: RestoreDeps): Promise<void> {
   if (missing.length === 0) return;
   const listed = await deps.client.list(POOLS);

@@ -26,6 +26,6 @@ export interface Evidence {
   readonly finishedSinceMs: number | null;
   /** Since when a running pod of this holder has done without the address. */
   readonly idleSinceMs: number | null;
-  /** The grace of a pod that was running when it was last seen, where it is longer than the usual one; null also where nobody saw it. */
+  /** The grace of a pod that was running when it was last seen, where it is longer than the usual one; null also where this leader never saw the pod. */
   readonly graceMs: number | null;
 }

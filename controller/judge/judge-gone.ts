@@ -4,7 +4,7 @@ import type { Evidence } from './evidence.ts';
 import { keep, type Verdict } from './verdict.ts';
 import { weighAbsence } from './weigh-node.ts';
 
-/** The pod object is gone and nobody waits for its return. That alone is weak: it may have been deleted by force. */
+/** The pod object is gone and no owner will create it again. That alone is weak evidence: the pod may have been force-deleted. */
 export function judgeGone(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
   if (isProvenGone(record)) return { do: 'free', cause: 'pod-gone' };
   const { nowMs, goneSinceMs, firstSeenMs } = evidence;
@@ -44,7 +44,7 @@ export function judgeNotTaken(record: IpRecord, evidence: Evidence, settings: Co
   return weight.node === 'away' ? keep('node-away') : { do: 'free', cause: 'not-taken' };
 }
 
-/** Whoever retains an address after its sandbox was torn down takes the traces of the sandbox out of the record. */
+/** An address that is retained after its sandbox was torn down has no trace of the sandbox in its record. */
 function isProvenGone({ spec }: IpRecord): boolean {
   const { uid, containerID, netns } = spec.holder;
   return spec.state === 'Retained' && uid === undefined && containerID === undefined && netns === undefined;

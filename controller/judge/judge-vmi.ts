@@ -29,7 +29,7 @@ export function judgeVmi(record: IpRecord, evidence: Evidence, settings: Collect
   if (target !== undefined && (state === 'Allocated' || wasAnswered)) {
     return running.length === 1 ? { do: 'allocate-again', cause: 'migrated', pod: target } : keep('retained');
   }
-  // Suspect since nobody wanted it, and wanted again: its next launcher may have found no way to take it over.
+  // A Suspect record whose VMI is wanted again: the next launcher pod may have been unable to take the address over.
   if (state === 'Retained' || state === 'Suspect') return judgeNotTaken(record, evidence, settings);
   if (state === 'Allocated') {
     return { do: 'retain', cause: 'pod-gone', isProven: weighNode(evidence, settings).node === 'lost' };

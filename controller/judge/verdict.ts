@@ -43,7 +43,7 @@ export type OwnerToRead = 'stateful-set' | 'vmi';
 
 export type Verdict =
   | { readonly do: 'keep'; readonly why: KeepReason; readonly againInMs?: number }
-  /** Strong evidence: nobody has the address any more. */
+  /** Strong evidence that the address is no longer in use. */
   | { readonly do: 'free'; readonly cause: Cause }
   /** `isProven`: the sandbox is known to be gone, not only its pod. */
   | { readonly do: 'retain'; readonly cause: Cause; readonly isProven: boolean }

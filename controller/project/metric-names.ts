@@ -4,7 +4,7 @@ interface Metric {
   readonly labels: readonly string[];
 }
 
-/** What the controller tells. `spiderpool_` names are Spiderpool's documented ones; what it called counters and meant as gauges are gauges. */
+/** The metrics of the controller. `spiderpool_` names are Spiderpool's documented ones; what it called counters and meant as gauges are gauges. */
 export const CONTROLLER_METRICS = {
   spiderpool_total_ippool_counts: { type: 'gauge', help: 'Pools.', labels: [] },
   spiderpool_total_subnet_counts: { type: 'gauge', help: 'Subnets.', labels: [] },
@@ -45,7 +45,7 @@ export const CONTROLLER_METRICS = {
   },
 } as const satisfies Record<string, Metric>;
 
-/** What agents tell and the dashboard shows. */
+/** The metrics of the agents that the dashboard shows. */
 export const AGENT_METRICS = [
   'spiderpool_ipam_allocation_counts_total',
   'spiderpool_ipam_allocation_failure_counts_total',

@@ -34,7 +34,7 @@ export function planPoolStatus(
   return isDeepStrictEqual(readBack(status), found) ? null : status;
 }
 
-/** As the API server will tell it. */
+/** The status as a later read returns it. */
 function readBack(status: PoolStatus): object {
   const { totalIPCount, allocatedIPCount } = status;
   return {

@@ -41,7 +41,7 @@ export function planSubnetStatus(
       own.length === 0
         ? undefined
         : JSON.stringify(Object.fromEntries(own.map((one) => [one.pool.name, controlled(subnet, one)]))),
-    ...(found['conditions'] === undefined ? {} : { conditions: found['conditions'] }), // nobody's but others'
+    ...(found['conditions'] === undefined ? {} : { conditions: found['conditions'] }), // written by others
   });
   const { totalIPCount, allocatedIPCount } = status;
   const readBack = { ...status, totalIPCount: asRead(totalIPCount), allocatedIPCount: asRead(allocatedIPCount) };

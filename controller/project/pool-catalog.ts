@@ -85,7 +85,7 @@ export class PoolCatalog {
         const reserved = decodeReservedIp(withKind(RESERVED_IPS, object));
         return reserved.family === family && !reserved.isTerminating ? reserved.addresses.intervals() : [];
       } catch {
-        return []; // nobody can obey what cannot be read; admission told its author
+        return []; // a reservation that cannot be decoded has no effect; admission has refused it to its author
       }
     });
     return IntervalSet.of(intervals);
