@@ -2,6 +2,7 @@ import { decodeError } from '#pkg/agentapi/decode-error.ts';
 import { answerLength } from '#pkg/agentapi/http-answer.ts';
 import { encodeRequest } from '#pkg/agentapi/http-request.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { Reason } from '#pkg/errors/reasons.ts';
 import { type AgentReply, readReply } from './agent-reply.ts';
 import { type Call, remainingMs } from './call.ts';
 import { socketPath } from './host-paths.ts';
@@ -18,9 +19,22 @@ export interface AgentQuestion {
   readonly args: object | null;
 }
 
+/** Nothing is wrong with the request itself: the same one may be served later. */
+const UNSERVED: readonly Reason[] = [
+  'agent-unavailable',
+  'api-server-unavailable',
+  'outcome-unknown',
+  'out-of-time',
+  'caller-gone',
+];
+
+export function isUnserved({ reason }: IpamError): boolean {
+  return UNSERVED.includes(reason);
+}
+
 /**
  * The body of the agent's successful answer. Every way of not getting an answer is `agent-unavailable`, each in its own
- * words; an error that the agent answered is thrown as it is. Nothing that may have reached the agent is sent again.
+ * words; an error that the agent answered is thrown as it is. A request whose answer was lost is not sent again.
  */
 export async function askAgent(call: Call, question: AgentQuestion): Promise<string> {
   const socket = socketPath(call.io);
@@ -36,13 +50,16 @@ export async function askAgent(call: Call, question: AgentQuestion): Promise<str
 
 type Outcome =
   | { readonly kind: 'success'; readonly text: string }
-  /** The agent has done nothing yet and may be asked again. */
+  /**
+   * The request was not sent, or the agent answered that it was not served. It may be sent again, even where the outcome
+   * of a write is unknown: the agent keeps that record in its journal and looks for it before it takes another address.
+   */
   | { readonly kind: 'not-yet'; readonly error: IpamError }
   | { readonly kind: 'failure'; readonly error: IpamError };
 
 async function exchange(call: Call, socket: string, { method, path, args }: AgentQuestion): Promise<AgentReply> {
   const leftMs = Math.floor(remainingMs(call));
-  if (leftMs <= 0) throw new IpamError('agent-unavailable', 'no time was left to ask the agent');
+  if (leftMs <= 0) throw new IpamError('out-of-time', 'timed out before the agent could be asked');
   const timeoutMs = Math.max(1, leftMs - ROLLBACK_MARGIN_MS);
   const ageMs = Math.ceil(call.io.nowMs() - call.startedMs);
   const body = args === null ? null : call.io.encodeUtf8(JSON.stringify({ ...args, timeoutMs, ageMs }));
@@ -56,5 +73,5 @@ function outcomeOf(reply: AgentReply): Outcome {
   if (reply.kind === 'lost') return { kind: 'failure', error: reply.error };
   if (reply.status < 300) return { kind: 'success', text: reply.text };
   const error = decodeError(reply.status, reply.text);
-  return { kind: error.reason === 'agent-unavailable' ? 'not-yet' : 'failure', error };
+  return { kind: isUnserved(error) ? 'not-yet' : 'failure', error };
 }

@@ -2,7 +2,7 @@ import { spoolFileName } from '#pkg/agentapi/spooled-del.ts';
 import { type DelArgs, PATHS, type SpooledDel } from '#pkg/agentapi/wire.ts';
 import type { DelRequest } from '#pkg/cni/request.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
-import { askAgent } from './agent-client.ts';
+import { askAgent, isUnserved } from './agent-client.ts';
 import type { Call } from './call.ts';
 import { spoolDirectory } from './host-paths.ts';
 import type { PluginIo, SpoolOutcome } from './plugin-io.ts';
@@ -17,7 +17,7 @@ export async function del(request: DelRequest, call: Call): Promise<null> {
     await askAgent(call, { method: 'DELETE', path: PATHS.ip, args });
   } catch (thrown) {
     const error = toIpamError(thrown);
-    if (error.reason !== 'agent-unavailable') throw error;
+    if (!isUnserved(error)) throw error;
     await spoolDel(call.io, directory, args, error);
   }
   return null;

@@ -1,7 +1,7 @@
 import { PATHS } from '#pkg/agentapi/wire.ts';
 import type { StatusRequest } from '#pkg/cni/request.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
-import { askAgent } from './agent-client.ts';
+import { askAgent, isUnserved } from './agent-client.ts';
 import type { Call } from './call.ts';
 
 /** CNI's code 50 ("cannot serve ADD now") is for an agent that is away as well as for one that says so itself. */
@@ -11,7 +11,7 @@ export async function status(_request: StatusRequest, call: Call): Promise<null>
     return null;
   } catch (thrown) {
     const error = toIpamError(thrown);
-    if (error.reason !== 'agent-unavailable') throw error;
+    if (!isUnserved(error)) throw error;
     throw new IpamError('not-ready', error.message, { details: error.details, cause: error });
   }
 }

@@ -14,6 +14,10 @@ const CAUSES: Readonly<Partial<Record<Reason, Cause>>> = {
   'pools-exhausted': 'ip_used_out',
   'agent-busy': 'retries_exhausted',
   'agent-unavailable': 'retries_exhausted',
+  'api-server-unavailable': 'retries_exhausted',
+  'outcome-unknown': 'retries_exhausted',
+  'out-of-time': 'retries_exhausted',
+  'caller-gone': 'retries_exhausted',
   'not-ready': 'retries_exhausted',
 };
 const ALLOCATION_CAUSES: readonly Cause[] = ['internal', 'no_available_pool', 'retries_exhausted', 'ip_used_out'];

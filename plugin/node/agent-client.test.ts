@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { askAgent } from '#plugin/agent-client.ts';
+import { type IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
+import { REASONS } from '#pkg/errors/reasons.ts';
+import { askAgent, isUnserved } from '#plugin/agent-client.ts';
 import { type Call, startCall } from '#plugin/call.ts';
 import type { Exchange, PluginIo } from '#plugin/plugin-io.ts';
 import { answerOf } from '#test/golden/transcript.ts';
@@ -72,6 +74,32 @@ test('a starting agent is asked again, for as long as one that is away, and then
   });
   expect(sent).toHaveLength(50);
 });
+
+const UNSERVED = ['agent-unavailable', 'api-server-unavailable', 'outcome-unknown', 'out-of-time', 'caller-gone'];
+const answering = (reason: string): Exchange => ({
+  kind: 'answer',
+  bytes: answerOf({ status: 500, body: { reason, message: 'm', details: '' } }),
+});
+
+test.each(UNSERVED)('a request that the agent could not serve is sent again: %s', async (reason) => {
+  const { call, sent } = callOf('ADD', (turn) => ({ takesMs: 0, ended: turn < 3 ? answering(reason) : OK }));
+  expect(await askAgent(call, QUESTION)).toBe('{"ips":[]}');
+  expect(sent).toHaveLength(4);
+  const failing = callOf('DEL', () => ({ takesMs: 0, ended: answering(reason) }));
+  const error = await askAgent(failing.call, QUESTION).catch(toIpamError);
+  expect(error).toMatchObject({ reason });
+  expect(isUnserved(error as IpamError)).toBe(true);
+});
+
+test.each(Object.keys(REASONS).filter((reason) => !UNSERVED.includes(reason)))(
+  'a refusal is final: %s',
+  async (reason) => {
+    const { call, sent } = callOf('ADD', () => ({ takesMs: 0, ended: answering(reason) }));
+    const error = await askAgent(call, QUESTION).catch(toIpamError);
+    expect([(error as IpamError).reason, isUnserved(error as IpamError)]).toEqual([reason, false]);
+    expect(sent).toHaveLength(1);
+  },
+);
 
 test.each<Exchange>([
   { kind: 'timeout' },
