@@ -33,8 +33,9 @@ export function isUnserved({ reason }: IpamError): boolean {
 }
 
 /**
- * The body of the agent's successful answer. Every way of not getting an answer is `agent-unavailable`, each in its own
- * words; an error that the agent answered is thrown as it is. A request whose answer was lost is not sent again.
+ * The body of the agent's successful answer. Every way of asking in vain is `agent-unavailable`, each in its own words,
+ * and `out-of-time` where no time was left to ask; an error that the agent answered is thrown as it is. A request whose
+ * answer was lost is not sent again.
  */
 export async function askAgent(call: Call, question: AgentQuestion): Promise<string> {
   const socket = socketPath(call.io);

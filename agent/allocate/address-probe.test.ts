@@ -152,14 +152,16 @@ test('a conflict that cannot be written down is no reason to give the address ou
   let isAway = true;
   const ledger = scriptedLedger(below, {
     amend: async (seen, next) => {
-      if (isAway) throw new IpamError('agent-unavailable', 'the ledger is away');
+      if (isAway) throw new IpamError('api-server-unavailable', 'the ledger is away');
       return await below.amend(seen, next);
     },
   });
   const prober = new ScriptedProber(squatting(10, 20));
   await using made = await startMemoryAgent([POOL], { ledger, prober, probeSettings: PROBING });
   for (const container of ['c1', 'c1', 'c2']) {
-    await expect(made.agent.add(addArgs(container), newCall())).rejects.toMatchObject({ reason: 'agent-unavailable' });
+    await expect(made.agent.add(addArgs(container), newCall())).rejects.toMatchObject({
+      reason: 'api-server-unavailable',
+    });
   }
   isAway = false;
   const squatted = prober.probed[0] ?? '';

@@ -103,8 +103,8 @@ export class Allocator {
     if (!call.signal.aborted && this.#deps.spool.find(args) === spooled) return await this.#deps.spool.remove(args);
     const addresses = records.map(({ spec }) => spec.address).join(', ');
     throw new IpamError(
-      'agent-unavailable',
-      `the caller went away; ${addresses} is given back by the DEL that follows`,
+      'caller-gone',
+      `the runtime gave this ADD up; ${addresses} is given back by the DEL that follows`,
     );
   }
 

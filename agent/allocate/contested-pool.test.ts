@@ -82,8 +82,8 @@ test('a call whose time is over does not wait for a read that takes longer; thos
   await using made = await startMemoryAgent([BUSY], { ledger });
   const hasty = made.agent.add(addArgs('hasty', { defaultIPv4IPPool: ['busy'] }), newCall(200));
   await expect(hasty).rejects.toMatchObject({
-    reason: 'agent-unavailable',
-    message: expect.stringContaining('before the pool was read'),
+    reason: 'out-of-time',
+    message: expect.stringContaining('before the records of pool busy were read'),
   });
   const patient = add(made, 'patient', 'busy');
   release();

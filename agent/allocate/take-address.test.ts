@@ -54,7 +54,7 @@ test('one that somebody else took over meanwhile is lost, and another is taken',
 
 test('an address whose quarantine could not be written is found by the DEL that follows', async () => {
   const below = createMemoryLedger();
-  const away = new IpamError('agent-unavailable', 'the API server is away');
+  const away = new IpamError('api-server-unavailable', 'the API server is away');
   const ledger = scriptedLedger(below, { amend: () => Promise.reject(away) });
   const conflict = { kind: 'conflict', mac: '02:00:00:00:00:99' } as const;
   const prober = new ScriptedProber({ '10.0.0.10': conflict, '10.0.0.11': conflict });

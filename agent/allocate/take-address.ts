@@ -26,7 +26,7 @@ type Wish = Required<Pick<CreateLimits, 'tellsHolder'>>;
 
 /** Takes one address of a pool: the write decides, the view only guesses. Null when nothing is free, by a fresh read. */
 export async function takeAddress(view: PoolView, taking: Taking): Promise<IpRecord | null> {
-  if (!view.isLoaded) await untilRead(() => view.reload(), taking);
+  if (!view.isLoaded) await untilRead(view, () => view.reload(), taking);
   const lost: bigint[] = [];
   let sawEmpty = false;
   try {
@@ -37,7 +37,7 @@ export async function takeAddress(view: PoolView, taking: Taking): Promise<IpRec
       if (attempt === null) sawEmpty = true;
       // Still held, so that no reload offers it to this call again: a record of another pool may own the name.
       else lost.push(attempt.lost);
-      await untilRead(() => view.reload(), taking);
+      await untilRead(view, () => view.reload(), taking);
     }
   } finally {
     for (const value of lost) view.settle(value);
@@ -67,13 +67,12 @@ async function takeNext(
 async function enterTurn(view: PoolView, taking: Taking): Promise<Turn> {
   const { call, nowMs, slot } = taking;
   for (;;) {
-    if (view.isAwaited) await untilRead(() => view.untilLoaded(), taking);
+    if (view.isAwaited) await untilRead(view, () => view.untilLoaded(), taking);
     const turn = await view.pace.enter(timeLeftMs(call, nowMs()), call.signal, slot);
     using unused = new DisposableStack();
     if (turn !== null) unused.use(turn);
-    throwIfOver(taking);
-    if (turn === null)
-      throw new IpamError('agent-unavailable', 'other calls were before this one until its time was over');
+    throwIfOver(view, taking);
+    if (turn === null) throw new IpamError('out-of-time', `timed out waiting for a turn in pool ${view.pool.name}`);
     if (view.isAwaited) continue;
     unused.move();
     return turn;
@@ -81,7 +80,7 @@ async function enterTurn(view: PoolView, taking: Taking): Promise<Turn> {
 }
 
 /** As long as the call has time for a write after it. The read itself goes on for those behind. */
-async function untilRead(read: () => Promise<void>, { call, nowMs, slot }: Taking): Promise<void> {
+async function untilRead(view: PoolView, read: () => Promise<void>, { call, nowMs, slot }: Taking): Promise<void> {
   const { deadlineMs = call.deadlineMs } = writeLimits(call);
   const outcome = await slot.rest(() =>
     within(
@@ -92,12 +91,12 @@ async function untilRead(read: () => Promise<void>, { call, nowMs, slot }: Takin
   );
   throwIfAbandoned(call);
   if (outcome === null)
-    throw new IpamError('agent-unavailable', 'the time for this call was over before the pool was read');
+    throw new IpamError('out-of-time', `timed out before the records of pool ${view.pool.name} were read`);
 }
 
 /** Takes one address that somebody asked for; a lost create says who holds it, where the ledger could tell. */
 export async function takeRequested(view: PoolView, value: bigint, taking: Taking): Promise<CreateOutcome> {
-  throwIfOver(taking);
+  throwIfOver(view, taking);
   view.pickExactly(value);
   const outcome = await create(view, value, taking, { tellsHolder: true });
   if (!outcome.taken) view.settle(value);
@@ -136,9 +135,9 @@ function isOurs(record: IpRecord, spec: RecordSpec): boolean {
   return record.spec.state === 'Allocated' && isSameNic(record.spec.holder, spec.holder);
 }
 
-function throwIfOver({ call, nowMs }: Taking): void {
+function throwIfOver(view: PoolView, { call, nowMs }: Taking): void {
   throwIfAbandoned(call);
   if (timeLeftMs(call, nowMs()) === 0) {
-    throw new IpamError('agent-unavailable', 'the time for this call was over before an address was taken');
+    throw new IpamError('out-of-time', `timed out before an address of pool ${view.pool.name} was taken`);
   }
 }

@@ -11,7 +11,8 @@ export interface Call {
 }
 
 export function throwIfAbandoned(call: Call): void {
-  if (call.signal.aborted) throw new IpamError('agent-unavailable', 'the caller went away before its answer was ready');
+  if (call.signal.aborted)
+    throw new IpamError('caller-gone', 'the caller closed the connection before its answer was ready');
 }
 
 export function timeLeftMs(call: Call, nowMs: number): number {

@@ -46,7 +46,7 @@ test('one the watch has not shown is read; one that does not exist is null', asy
   expect(await made.namespaces.find('new')).toEqual({ labels: { team: 'c' }, annotations: {} });
   made.api.onGet = (request) => request.answer(500, statusBody(500, 'InternalError'));
   await expect(made.namespaces.find('new')).rejects.toMatchObject({
-    reason: 'agent-unavailable',
+    reason: 'api-server-unavailable',
     message: 'cannot read namespace new: because of InternalError',
   });
 });

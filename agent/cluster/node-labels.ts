@@ -30,7 +30,7 @@ export class NodeLabels implements AsyncDisposable {
   current(): Labels {
     if (this.#labels === null) {
       throw new IpamError(
-        'agent-unavailable',
+        'api-server-unavailable',
         `the Node ${this.#node} is not known to the API server, or not yet read`,
       );
     }

@@ -190,7 +190,7 @@ test.each<{ name: string; status: number; body: unknown; reason: string; message
     name: 'a server that fails',
     status: 500,
     body: statusBody(500, 'InternalError'),
-    reason: 'agent-unavailable',
+    reason: 'api-server-unavailable',
     message: /^cannot read pod prod\/web: because of InternalError$/,
   },
   {
@@ -227,7 +227,7 @@ test('while the API server is away, what is known is found and the rest refused'
   await made.api[Symbol.asyncDispose]();
   expect(await made.cache.find({ ...WEB, uid: 'u1' })).toMatchObject({ uid: 'u1' });
   await expect(made.cache.find({ ...WEB, uid: 'u2' })).rejects.toMatchObject({
-    reason: 'agent-unavailable',
+    reason: 'api-server-unavailable',
     message: expect.stringMatching(/^cannot read pod prod\/web: /),
   });
 });

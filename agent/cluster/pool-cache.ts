@@ -43,7 +43,7 @@ export class PoolCache implements PoolCatalog, AsyncDisposable {
   }
 
   current(): CatalogSnapshot {
-    if (this.#snapshot === null) throw new IpamError('agent-unavailable', 'the pools have not been read yet');
+    if (this.#snapshot === null) throw new IpamError('api-server-unavailable', 'the pools have not been read yet');
     return this.#snapshot;
   }
 

@@ -55,7 +55,7 @@ test('the spool does not keep the journal waiting, nor the journal the spool', a
   let isAway = false;
   const ledger = scriptedLedger(below, {
     release: async (seen) => {
-      if (isAway) throw new IpamError('agent-unavailable', 'away');
+      if (isAway) throw new IpamError('api-server-unavailable', 'away');
       asked.push(seen.spec.holder.name);
       await answer.promise;
       return await below.release(seen);

@@ -22,7 +22,7 @@ const ENTRY = {
   at: NOW.toISOString(),
 };
 const unknown = () => Promise.reject(abandonedWrite('create', '10.0.0.5', 'no answer'));
-const away = () => Promise.reject(new IpamError('agent-unavailable', 'connection refused'));
+const away = () => Promise.reject(new IpamError('api-server-unavailable', 'connection refused'));
 
 async function over(script: Partial<Ledger>) {
   const path = await mkdtemp(join(tmpdir(), 'ipledger-journal-'));

@@ -18,7 +18,7 @@ function flaky() {
   const lost: RecordSpec[] = [];
   const is = { away: false, losing: false };
   const guard = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (is.away) throw new IpamError('agent-unavailable', 'the API server is away');
+    if (is.away) throw new IpamError('api-server-unavailable', 'the API server is away');
     return await work();
   };
   const ledger: Ledger = scriptedLedger(below, {
@@ -163,7 +163,7 @@ test('one entry that cannot be settled does not keep the others from it', async 
   let isAway = false;
   const ledger = scriptedLedger(below, {
     release: async (seen) => {
-      if (isAway) throw new IpamError('agent-unavailable', 'away');
+      if (isAway) throw new IpamError('api-server-unavailable', 'away');
       if (seen.spec.holder.name === 'cursed') throw new IpamError('internal', 'refused by a policy');
       return await below.release(seen);
     },

@@ -13,6 +13,7 @@ import {
 } from '#agent/debts/journal-entry.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import type { Reason } from '#pkg/errors/reasons.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { GiveBack } from './give-back.ts';
 
@@ -34,6 +35,8 @@ export interface SettleDeps {
 
 /** Each refusal may take seconds, and a starting agent waits for the end of a round. */
 const ROUND_MS = 10_000;
+/** The API server is silent, or fails at this object. */
+const UNANSWERED: readonly Reason[] = ['api-server-unavailable', 'outcome-unknown'];
 /** After so many in a row it is the ledger that is away, and not one object that it fails at. */
 const MOST_UNANSWERED = 3;
 
@@ -52,7 +55,7 @@ export async function settleJournal(deps: SettleDeps): Promise<void> {
     } catch (thrown) {
       const fields = { record: recordNameOf(entry), kind: entry.kind, why: toIpamError(thrown).message };
       deps.log.warn(fields, 'journal entry not settled, tried again later');
-      const isUnanswered = toIpamError(thrown).reason === 'agent-unavailable';
+      const isUnanswered = UNANSWERED.includes(toIpamError(thrown).reason);
       unanswered = isUnanswered ? unanswered + 1 : 0;
       if (isUnanswered) deps.pauses.unanswered(entry);
       else deps.pauses.inVain(entry);

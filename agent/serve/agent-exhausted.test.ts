@@ -39,7 +39,7 @@ test('a caller that went away while waiting takes nothing', async () => {
   const gone = new AbortController();
   const waiting = made.agent.add(addArgs('c4'), newCall(30_000, gone.signal));
   gone.abort();
-  await expect(waiting).rejects.toMatchObject({ reason: 'agent-unavailable' });
+  await expect(waiting).rejects.toMatchObject({ reason: 'caller-gone' });
   await made.agent.del(delArgs('c1'));
   expect(await allRecords(made.ledger)).toHaveLength(2);
 });

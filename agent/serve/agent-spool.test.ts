@@ -43,7 +43,7 @@ test.each([
   await sleep(20);
   await meanwhile(made, gone);
   held.resolve();
-  await expect(adding).rejects.toMatchObject({ reason: 'agent-unavailable' });
+  await expect(adding).rejects.toMatchObject({ reason: 'caller-gone' });
   expect(await allRecords(memory)).toHaveLength(1);
   await drainSpool(made.spool, made.releaser, silent);
   expect(await allRecords(memory)).toEqual([]);

@@ -124,7 +124,7 @@ export class Agent {
     log.warn({ address: record.spec.address, holder: describeHolder(record), outcome }, 'release by an operator');
     if (outcome === 'owed') {
       const message = `${record.spec.address} could not be given back now; it is in the agent's journal, and its log says why`;
-      throw new IpamError('agent-unavailable', message);
+      throw new IpamError('outcome-unknown', message);
     }
     return outcome === 'gone' || outcome === 'changed' ? { released: false, because: outcome } : { released: true };
   }

@@ -8,7 +8,7 @@ interface Abandoned {
 export function abandonedWrite(verb: string, name: string, because: string): IpamError {
   const cause: Abandoned = { abandoned: name };
   const message = `gave up trying to ${verb} the record ${name}, and it may still happen: ${because}`;
-  return new IpamError('agent-unavailable', message, { cause });
+  return new IpamError('outcome-unknown', message, { cause });
 }
 
 /** The record whose outcome is unknown after this error; null if nothing was left behind. */

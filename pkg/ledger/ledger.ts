@@ -49,7 +49,7 @@ export interface CreateLimits extends WriteLimits {
 
 /**
  * The ledger of addresses. Every answer is definite: a method either returns what happened or throws an IpamError,
- * and after a throw the write may or may not have happened only where the error's reason is `agent-unavailable`.
+ * and after a throw the write may or may not have happened only where the error's reason is `outcome-unknown`.
  * Once a promise resolved, the write survives a crash of the process and of the machine.
  */
 export interface Ledger {

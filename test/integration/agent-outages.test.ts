@@ -146,7 +146,7 @@ describe('a create that lands after its caller was told that it failed', () => {
     const failing = agent.tryAdd(pod, { timeoutMs: 12_000, containerID: 'c1', ...more });
     await wait(2_000); // enough to send it, and less than one try may take
     proxy.hold();
-    expect(await failing).toMatchObject({ status: 500, body: { reason: 'agent-unavailable' } });
+    expect(await failing).toMatchObject({ status: 500, body: { reason: 'outcome-unknown' } });
     expect(await journalOf(agent, 'abandoned')).toHaveLength(1);
   }
 

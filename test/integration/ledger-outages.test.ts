@@ -39,7 +39,7 @@ describe('a paused API server', () => {
     await paused.get('10.0.0.1');
     await pauseForSure(stage.cluster.server);
     const started = performance.now();
-    const error = await expectFailure(paused.create(SPEC, inSeconds(2)), 'agent-unavailable').finally(() =>
+    const error = await expectFailure(paused.create(SPEC, inSeconds(2)), 'outcome-unknown').finally(() =>
       stage.cluster.server.resume(),
     );
     expect(performance.now() - started).toBeLessThan(5_000);
@@ -60,7 +60,7 @@ describe('a paused API server', () => {
     const started = performance.now();
     const error = await expectFailure(
       paused.create(SPEC, { signal: caller.signal, ...inSeconds(30) }),
-      'agent-unavailable',
+      'outcome-unknown',
     ).finally(() => stage.cluster.server.resume());
     expect(performance.now() - started).toBeLessThan(3_000);
     expect(abandonedName(error)).toBe('10.0.0.1');
@@ -80,11 +80,11 @@ describe('an API server that is away', () => {
         () => waiting.release(seen),
       ];
       for (const write of writes) {
-        const error = await expectFailure(write(), 'agent-unavailable');
+        const error = await expectFailure(write(), 'api-server-unavailable');
         expect(abandonedName(error)).toBeNull();
       }
-      await expectFailure(waiting.get('10.0.0.1'), 'agent-unavailable');
-      await expectFailure(waiting.takenOf('pool-a'), 'agent-unavailable');
+      await expectFailure(waiting.get('10.0.0.1'), 'api-server-unavailable');
+      await expectFailure(waiting.takenOf('pool-a'), 'api-server-unavailable');
     } finally {
       await stage.cluster.server.restart();
     }

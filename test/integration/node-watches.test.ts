@@ -195,7 +195,7 @@ describe('the end of a pod', () => {
       isAlive: true,
     });
     await expect(eyes.pods.find({ ...namedIn('unknown'), uid: 'x' })).rejects.toMatchObject({
-      reason: 'agent-unavailable',
+      reason: 'api-server-unavailable',
       message: expect.stringMatching(/^cannot read pod prod\/unknown: /),
     });
     expect(eyes.pods.known(gone.metadata.uid)).not.toBeNull();

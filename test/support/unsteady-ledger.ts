@@ -19,7 +19,7 @@ export function unsteadyLedger(below: Ledger): UnsteadyLedger {
   const underWay: RecordSpec[] = [];
   const network: { weather: Weather } = { weather: 'fine' };
   const read = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (network.weather === 'away') throw new IpamError('agent-unavailable', 'the API server is away');
+    if (network.weather === 'away') throw new IpamError('api-server-unavailable', 'the API server is away');
     return await work();
   };
   const write = async <T>(name: string, work: () => Promise<T>): Promise<T> => {

@@ -8,7 +8,7 @@ const REFUSALS: Partial<Record<FailureKind, { readonly reason: Reason; readonly 
     because: 'this account is not allowed to; is its role (deploy/rbac.yaml) in place?',
   },
   // Kubelet replaces a token by itself.
-  Unauthorized: { reason: 'agent-unavailable', because: 'the API server does not accept the credentials' },
+  Unauthorized: { reason: 'api-server-unavailable', because: 'the API server does not accept the credentials' },
   TooLarge: {
     reason: 'bad-config',
     because:
@@ -28,7 +28,7 @@ export function toApiError(doing: string, failure: Failure, notServed: string): 
     const details = `the API server says: ${message}`;
     return new IpamError(refusal.reason, `cannot ${doing}: ${refusal.because}`, { details });
   }
-  const reason = FAILURES[because].retry ? 'agent-unavailable' : 'internal';
+  const reason = FAILURES[because].retry ? 'api-server-unavailable' : 'internal';
   return new IpamError(reason, `cannot ${doing}: ${message}`);
 }
 

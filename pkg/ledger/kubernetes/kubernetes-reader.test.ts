@@ -48,7 +48,7 @@ describe('a read', () => {
     await using made = await openLedgerOn({ GET: [[500, '']] });
     const { ledger } = made;
     const reads = [ledger.get('10.0.0.1'), ledger.byNode('n'), ledger.takenOf('p')];
-    await Promise.all(reads.map((read) => expectFailure(read, 'agent-unavailable')));
+    await Promise.all(reads.map((read) => expectFailure(read, 'api-server-unavailable')));
   });
 
   test('of a record knows its absence from that of the kind', async () => {

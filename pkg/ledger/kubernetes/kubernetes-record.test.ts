@@ -41,7 +41,7 @@ describe('an answer is not believed', () => {
     const { ledger } = made;
     const writes = [ledger.create(SPEC), ledger.amend(RECORD, heldBy(SPEC, { attachGeneration: 2 }))];
     for (const write of writes) {
-      expect(abandonedName(await expectFailure(write, 'agent-unavailable'))).toBe('10.0.0.1');
+      expect(abandonedName(await expectFailure(write, 'outcome-unknown'))).toBe('10.0.0.1');
     }
   });
 

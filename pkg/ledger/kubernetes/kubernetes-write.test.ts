@@ -101,14 +101,14 @@ describe('a create', () => {
   test('is not lost by a 409 without a reason: nobody knows what it means', async () => {
     await using made = await openLedgerOn({ POST: [[409, {}]], GET: [[404, NOT_FOUND]] });
     const { ledger, server } = made;
-    const error = await expectFailure(ledger.create(SPEC), 'agent-unavailable');
+    const error = await expectFailure(ledger.create(SPEC), 'outcome-unknown');
     expect(abandonedName(error)).toBe('10.0.0.1');
     expect(new Set(server.requests.map(({ path }) => path))).toEqual(new Set(['/apis/ipledger.io/v1alpha1/iprecords']));
   });
 
   test.each([
     { status: 403, reason: 'Forbidden', as: 'bad-config', text: 'not allowed' },
-    { status: 401, reason: 'Unauthorized', as: 'agent-unavailable', text: 'credentials' },
+    { status: 401, reason: 'Unauthorized', as: 'api-server-unavailable', text: 'credentials' },
     { status: 404, reason: 'NotFound', as: 'bad-config', text: 'does not serve the kind IPRecord' },
     { status: 422, reason: 'Invalid', as: 'internal', text: 'refused it as invalid' },
     { status: 405, reason: 'MethodNotAllowed', as: 'internal', text: 'refused it as invalid' },
@@ -137,13 +137,13 @@ describe('a create', () => {
     expect(await ledger.create(SPEC, { deadlineMs: performance.now() + 10_000 })).toMatchObject({ taken: true });
     await using second = await openLedgerOn({ POST: [[429, busy]] });
     const { ledger: other } = second;
-    expect(abandonedName(await expectFailure(other.create(SPEC), 'agent-unavailable'))).toBeNull();
+    expect(abandonedName(await expectFailure(other.create(SPEC), 'api-server-unavailable'))).toBeNull();
   });
 
   test('that has no time left is not sent', async () => {
     await using made = await openLedgerOn({ POST: [[201, OBJECT]] });
     const { ledger, server } = made;
-    const error = await expectFailure(ledger.create(SPEC, { deadlineMs: performance.now() }), 'agent-unavailable');
+    const error = await expectFailure(ledger.create(SPEC, { deadlineMs: performance.now() }), 'api-server-unavailable');
     expect(abandonedName(error)).toBeNull();
     expect(server.requests).toEqual([]);
   });
