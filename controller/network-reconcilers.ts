@@ -31,7 +31,10 @@ export interface NetworkReconcilers extends AsyncDisposable {
   gauges(): Sample[];
 }
 
-/** Starts every reconciler of pools, subnets and endpoints for one term. The caches of records, pools and pods are shared with the collector, so they are passed in. */
+/**
+ * Starts every reconciler of pools, subnets and endpoints for one term. The caches of records, pools and pods are shared
+ * with the collector, so they are passed in.
+ */
 export function startNetworkReconcilers(options: NetworkReconcilersOptions): NetworkReconcilers {
   const { client, log, records, pools } = options;
   const stack = new AsyncDisposableStack();
@@ -43,7 +46,7 @@ export function startNetworkReconcilers(options: NetworkReconcilersOptions): Net
       }),
     );
   const [subnets, reserved, endpoints] = [watch(SUBNETS), watch(RESERVED_IPS), watch(ENDPOINTS)];
-  const catalog = new PoolCatalog(pools, reserved);
+  const catalog = stack.use(new PoolCatalog(pools, reserved));
   const all = { ...options, subnets, reserved, endpoints, catalog };
   stack.use(keepPools(all));
   stack.use(keepSubnets(all));

@@ -14,22 +14,30 @@ import type { PoolFacts } from './pool-conditions.ts';
 type Reading = { readonly pool: Pool; readonly problem: null } | { readonly pool: null; readonly problem: string };
 
 /** The pools as objects and as what they say, beside each other and beside the reserved addresses. */
-export class PoolCatalog {
+export class PoolCatalog implements Disposable {
   readonly #pools: ObjectView;
   readonly #reserved: ObjectView;
   readonly #readings = new WeakMap<KubeObject, Reading>();
+  readonly #subscriptions: readonly Disposable[];
   #overlaps: ReadonlyMap<string, string> | null = null;
   #reservedSets: ReadonlyMap<Family, IntervalSet> | null = null;
 
   constructor(pools: ObjectView, reserved: ObjectView) {
     this.#pools = pools;
     this.#reserved = reserved;
-    pools.onChange(() => {
-      this.#overlaps = null;
-    });
-    reserved.onChange(() => {
-      this.#reservedSets = null;
-    });
+    this.#subscriptions = [
+      pools.onChange(() => {
+        this.#overlaps = null;
+      }),
+      reserved.onChange(() => {
+        this.#reservedSets = null;
+      }),
+    ];
+  }
+
+  /** The caches outlive it: the next one of the same term subscribes anew. */
+  [Symbol.dispose](): void {
+    for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
   }
 
   /** Why each pool in it must leave its addresses to an earlier one. */
