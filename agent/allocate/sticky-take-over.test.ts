@@ -263,7 +263,7 @@ test('an address that a lost answer left with its pod is probed before it is giv
   const below = createMemoryLedger();
   const lostAnswer: Ledger['takeOver'] = async (seen, next) => {
     await below.takeOver(seen, next);
-    throw new IpamError('api-server-unavailable', 'the API server does not answer');
+    throw new IpamError('outcome-unknown', 'the API server does not answer');
   };
   const ledger = scriptedLedger(below, { takeOver: lostAnswer });
   await using made = await startMemoryClusterAgent([POOL], { ledger, prober, probeSettings: PROBING });

@@ -58,7 +58,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 
   // It runs on bare QuickJS: only its Node adapter may know Node.
   plugin: pure(['pkg/errors', 'pkg/cni', 'pkg/agentapi']),
-  'plugin/node': onNode(['plugin']),
+  'plugin/node': onNode(['pkg/errors', 'plugin']),
 
   // The agent. One call: its time, its turn, its failpoints.
   'agent/calls': onNode(AGENT),
