@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import { attachmentKey } from '#agent/calls/attachment.ts';
 import { type Call, throwIfAbandoned } from '#agent/calls/call.ts';
+import type { Failpoint } from '#agent/calls/failpoint.ts';
 import type { Gate, Slot } from '#agent/calls/gate.ts';
 import type { KeyedQueue } from '#agent/calls/keyed-queue.ts';
-import type { ReachStep } from '#agent/calls/steps.ts';
 import type { Journal } from '#agent/debts/journal.ts';
-import { isLeftBehind, recordNameOf } from '#agent/debts/journal-entry.ts';
+import { isLeftBehind, type JournalEntry, recordNameOf } from '#agent/debts/journal-entry.ts';
 import { spareAnswered } from '#agent/debts/spare-answered.ts';
 import type { Spool } from '#agent/debts/spool.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
@@ -43,12 +43,32 @@ export interface AllocatorDeps {
   readonly gate: Gate;
   readonly queue: KeyedQueue;
   readonly options: PlanOptions;
-  readonly reach: ReachStep;
+  readonly failpoint: Failpoint;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
 }
 
-/** ADD: who asks → what it already holds → which pools → take what is missing → answer. */
+/** One ADD on its way through the steps. */
+interface Add {
+  readonly args: AddArgs;
+  readonly facts: HolderFacts;
+  readonly call: Call;
+  readonly slot: Slot;
+}
+
+interface Debts {
+  /** Which DEL of this attachment lies in the spool; null: none. */
+  readonly spooled: string | null;
+  readonly unsettled: readonly JournalEntry[];
+}
+
+interface OpenPlan {
+  /** As the pools are now: asked again after every wait. */
+  readonly families: () => readonly FamilyPlan[];
+  readonly cleanGateway: boolean;
+}
+
+/** ADD: find debts → reattach → retake → plan → take → settle debts → answer. */
 export class Allocator {
   readonly #deps: AllocatorDeps;
 
@@ -56,60 +76,52 @@ export class Allocator {
     this.#deps = deps;
   }
 
-  /** `untilReady` is waited for inside the admission: whoever waits counts, and who would be one too many is told at once. */
+  /** Waits for `untilReady` inside the admission, so that waiting calls count towards its limit. */
   async add(args: AddArgs, call: Call, untilReady: () => Promise<void>): Promise<AddResponse> {
-    const { gate, queue, holders, reach } = this.#deps;
-    reach('add-received');
+    const { gate, queue, holders, failpoint } = this.#deps;
+    failpoint('add-received');
     return await gate.admit(async () => {
       await untilReady();
       const facts = await holders.resolve(args);
       const keys = [attachmentKey(args), `holder ${holderKey(facts.holder, 4)}`];
-      return await queue.run(keys, () => gate.work((slot) => this.#addInTurn(args, facts, call, slot)));
+      return await queue.run(keys, () => gate.work((slot) => this.#allocate({ args, facts, call, slot })));
     });
   }
 
-  async #addInTurn(args: AddArgs, facts: HolderFacts, call: Call, slot: Slot): Promise<AddResponse> {
-    throwIfAbandoned(call);
-    this.#deps.metrics.queueWait(performance.now() - call.arrivedAtMs);
-    const { spool, journal, index, reattachment, reach } = this.#deps;
-    const spooled = spool.find(args);
-    const unsettled = journal?.ofAttachment(args) ?? [];
-    const isReleasePending = spooled !== null || unsettled.length > 0;
-    await reattachment.recall(unsettled.map(recordNameOf), facts.holder);
-    const isStray = (record: IpRecord) => hasMoved(record, facts) && this.#isOutOfReach(record, facts);
-    const isLeftover = (record: IpRecord) => unsettled.some((entry) => isLeftBehind(record, entry));
-    const found = await reattachment.reattach(facts.holder, { isReleasePending, isStray, isLeftover });
-    const held = await this.#probeUnanswered(found, facts, call);
-    const retaken = facts.isSticky ? await this.#retake(facts, held, call, slot) : [];
-    const records = await this.#complete(args, facts, [...held, ...retaken], call, slot);
-    if (journal !== null) await spareAnswered(records, journal);
-    if (spooled !== null) await this.#consumeRelease(args, spooled, records, call);
-    reach('spool-consumed');
-    const others = index.ofHolderUid(facts.holder.uid).filter((record) => isOtherInterface(record, args));
-    reach('answer-ready');
-    for (const record of records) index.markAnswered(record);
-    // A machine that moves is heard from where it runs.
-    if (!facts.isMigrationTarget) this.#deps.announcer.announce(facts.holder, records);
-    return toAddResponse([...records, ...others]);
+  /** The steps of docs/design.md, in its order. What each one finds is the input of the next. */
+  async #allocate(add: Add): Promise<AddResponse> {
+    throwIfAbandoned(add.call);
+    this.#deps.metrics.queueWait(performance.now() - add.call.arrivedAtMs);
+    const debts = await this.#findDebts(add);
+    const held = await this.#reattach(add, debts);
+    const kept = [...held, ...(await this.#retake(add, held))];
+    const plan = this.#plan(add, kept);
+    const records = plan === null ? kept : [...kept, ...(await this.#take(add, plan))];
+    await this.#settleDebts(add, debts, records);
+    return this.#answer(add, records);
   }
 
-  /**
-   * Takes the DEL that came before this ADD out of the spool. Not earlier: until here a crash leaves a release that
-   * applies to an ADD which nobody was answered. A caller that went away, or a DEL that was spooled since, means that the
-   * runtime has given this ADD up: then the DEL stays, and applies to what was taken here.
-   */
-  async #consumeRelease(args: AddArgs, spooled: string, records: readonly IpRecord[], call: Call): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
-    if (!call.signal.aborted && this.#deps.spool.find(args) === spooled) return await this.#deps.spool.remove(args);
-    const addresses = records.map(({ spec }) => spec.address).join(', ');
-    throw new IpamError(
-      'caller-gone',
-      `the runtime gave this ADD up; ${addresses} is given back by the DEL that follows`,
-    );
+  /** What earlier calls of this attachment left: a DEL in the spool, and writes in the journal that may have landed since. */
+  async #findDebts({ args, facts }: Add): Promise<Debts> {
+    const { spool, journal, reattachment } = this.#deps;
+    const spooled = spool.find(args);
+    const unsettled = journal?.ofAttachment(args) ?? [];
+    await reattachment.recall(unsettled.map(recordNameOf), facts.holder);
+    return { spooled, unsettled };
+  }
+
+  async #reattach(add: Add, { spooled, unsettled }: Debts): Promise<IpRecord[]> {
+    const { facts } = add;
+    const found = await this.#deps.reattachment.reattach(facts.holder, {
+      isReleasePending: spooled !== null || unsettled.length > 0,
+      isStray: (record) => hasMoved(record, facts) && this.#isOutOfReach(record, facts),
+      isLeftover: (record) => unsettled.some((entry) => isLeftBehind(record, entry)),
+    });
+    return await this.#probeUnanswered(found, add);
   }
 
   /** A record that this agent never answered with may be from a crash between its create and its probe. */
-  async #probeUnanswered(found: readonly IpRecord[], facts: HolderFacts, call: Call): Promise<IpRecord[]> {
+  async #probeUnanswered(found: readonly IpRecord[], { facts, call }: Add): Promise<IpRecord[]> {
     const { catalog, index, probe } = this.#deps;
     const { pools } = catalog.current();
     const fine: IpRecord[] = [];
@@ -124,11 +136,12 @@ export class Allocator {
     return fine;
   }
 
-  async #retake(facts: HolderFacts, held: readonly IpRecord[], call: Call, slot: Slot): Promise<IpRecord[]> {
+  /** A sticky holder takes over the addresses of its pod before this one. */
+  async #retake({ facts, call, slot }: Add, held: readonly IpRecord[]): Promise<IpRecord[]> {
     const { sticky, catalog, options } = this.#deps;
-    if (sticky === null) return [];
+    if (sticky === null || !facts.isSticky) return [];
     const survey = attempt(() => surveyPools(facts.request, catalog.current(), options));
-    // What cannot be planned is told by whoever plans what is missing.
+    // The error is thrown by the plan for what is missing.
     if (survey instanceof IpamError) return [];
     const routes = this.#openRoutes(facts);
     return await sticky.retake({ facts, survey, held: new Set(held.map(recordFamily)), routes, call, slot });
@@ -140,21 +153,15 @@ export class Allocator {
     return !(survey instanceof IpamError) && !isCandidate(survey, record);
   }
 
-  /** What is held, and an address of every other family that is wanted. */
-  async #complete(
-    args: AddArgs,
-    facts: HolderFacts,
-    held: readonly IpRecord[],
-    call: Call,
-    slot: Slot,
-  ): Promise<IpRecord[]> {
-    const { catalog, options, taker, log } = this.#deps;
+  /** Which pools serve the families that are missing. Null: no plan is possible, and what is held is the answer. */
+  #plan({ args, facts }: Add, held: readonly IpRecord[]): OpenPlan | null {
+    const { catalog, options, log } = this.#deps;
     const heldFamilies = new Set(held.map(recordFamily));
     const planNow = () =>
       planAllocation(facts.request, args.requestedIPs ?? [], catalog.current(), { ...options, heldFamilies });
     const first = attempt(planNow);
     if (first instanceof IpamError) {
-      if (held.length > 0 && args.requestedIPs === undefined) return [...held];
+      if (held.length > 0 && args.requestedIPs === undefined) return null;
       throw first;
     }
     for (const warning of [...facts.warnings, ...first.warnings]) {
@@ -162,10 +169,45 @@ export class Allocator {
     }
     refuseOtherAddress(first.families, held);
     const plans = [first];
-    const plan = () => (plans.pop() ?? planNow()).families.filter(({ family }) => !heldFamilies.has(family));
+    const families = () => (plans.pop() ?? planNow()).families.filter(({ family }) => !heldFamilies.has(family));
+    return { families, cleanGateway: first.cleanGateway };
+  }
+
+  async #take({ facts, call, slot }: Add, { families, cleanGateway }: OpenPlan): Promise<IpRecord[]> {
     const holder = { ...facts.holder, attachGeneration: 1 };
-    const want = { holder, cleanGateway: first.cleanGateway, routes: this.#openRoutes(facts), call, slot };
-    return [...held, ...(await taker.take(plan, want))];
+    return await this.#deps.taker.take(families, { holder, cleanGateway, routes: this.#openRoutes(facts), call, slot });
+  }
+
+  /** Only now: until here a crash leaves a release that applies to an ADD which was not answered. */
+  async #settleDebts({ args, call }: Add, { spooled }: Debts, records: readonly IpRecord[]): Promise<void> {
+    const { journal, failpoint } = this.#deps;
+    if (journal !== null) await spareAnswered(records, journal);
+    if (spooled !== null) await this.#consumeRelease(args, spooled, records, call);
+    failpoint('spool-consumed');
+  }
+
+  /**
+   * Takes the DEL that came before this ADD out of the spool. If the caller closed its connection, or spooled another DEL
+   * since, the runtime has given this ADD up: then the DEL stays and releases what was taken here.
+   */
+  async #consumeRelease(args: AddArgs, spooled: string, records: readonly IpRecord[], call: Call): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (!call.signal.aborted && this.#deps.spool.find(args) === spooled) return await this.#deps.spool.remove(args);
+    const addresses = records.map(({ spec }) => spec.address).join(', ');
+    throw new IpamError(
+      'caller-gone',
+      `the runtime gave this ADD up; ${addresses} is given back by the DEL that follows`,
+    );
+  }
+
+  #answer({ args, facts }: Add, records: readonly IpRecord[]): AddResponse {
+    const { index, announcer, failpoint } = this.#deps;
+    const others = index.ofHolderUid(facts.holder.uid).filter((record) => isOtherInterface(record, args));
+    failpoint('answer-ready');
+    for (const record of records) index.markAnswered(record);
+    // During a migration the VMI still runs on the source node and answers there.
+    if (!facts.isMigrationTarget) announcer.announce(facts.holder, records);
+    return toAddResponse([...records, ...others]);
   }
 
   /** A route is carried once, by the first interface that reaches its gateway. */

@@ -1,6 +1,6 @@
 import { type Call, throwIfAbandoned, timeLeftMs } from '#agent/calls/call.ts';
+import type { Failpoint } from '#agent/calls/failpoint.ts';
 import type { Slot } from '#agent/calls/gate.ts';
-import type { ReachStep } from '#agent/calls/steps.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { GiveBack } from '#agent/release/give-back.ts';
 import type { AgentMetrics } from '#agent/report/agent-metrics.ts';
@@ -32,7 +32,7 @@ export interface FamilyTakerDeps {
   readonly probe: AddressProbe;
   readonly exhaustedWaitMs: number;
   readonly nowMs: () => number;
-  readonly reach: ReachStep;
+  readonly failpoint: Failpoint;
   readonly metrics: AgentMetrics;
 }
 
@@ -152,13 +152,13 @@ export class FamilyTaker {
   }
 
   #taking(pool: Pool, want: Want): Taking {
-    const { ledger, reach, nowMs, metrics } = this.#deps;
+    const { ledger, failpoint, nowMs, metrics } = this.#deps;
     const onLost = () => metrics.createConflict();
     return {
       call: want.call,
       slot: want.slot,
       ledger,
-      reach,
+      failpoint,
       nowMs,
       onLost,
       draft: (value) => draftRecord(pool, value, want),

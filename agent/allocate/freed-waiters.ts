@@ -24,7 +24,7 @@ export class FreedWaiters {
     return this.#waiting;
   }
 
-  /** Nobody who could give an address back is listened to any more: waiting has no point. */
+  /** The agent stops: no freed address would be noticed any more. */
   stop(): void {
     this.#stopping.abort();
   }

@@ -80,7 +80,7 @@ function buildCrowd(seed: number, size: number, nodes: number) {
       call: callOf(),
       slot: NO_SLOT,
       ledger: ledger as unknown as Ledger,
-      reach: () => {},
+      failpoint: () => {},
       nowMs: () => 0,
       draft: (value) => draftFor(pool.name, value, holder),
     });

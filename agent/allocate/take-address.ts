@@ -1,8 +1,8 @@
 import { type Call, throwIfAbandoned, timeLeftMs, writeLimits } from '#agent/calls/call.ts';
+import type { Failpoint } from '#agent/calls/failpoint.ts';
 import type { Slot } from '#agent/calls/gate.ts';
-import type { ReachStep } from '#agent/calls/steps.ts';
+import type { Permit } from '#agent/views/create-limiter.ts';
 import type { PoolView } from '#agent/views/pool-view.ts';
-import type { Turn } from '#agent/views/taking-pace.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { within } from '#pkg/kube/transport/within.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
@@ -14,7 +14,7 @@ export interface Taking {
   readonly call: Call;
   readonly slot: Slot;
   readonly ledger: Ledger;
-  readonly reach: ReachStep;
+  readonly failpoint: Failpoint;
   readonly nowMs: () => number;
   /** Somebody else had the address first. */
   readonly onLost?: () => void;
@@ -49,10 +49,10 @@ async function takeNext(
   view: PoolView,
   taking: Taking,
 ): Promise<{ readonly record: IpRecord } | { readonly lost: bigint } | null> {
-  using turn = await enterTurn(view, taking);
+  using turn = await enterLimiter(view, taking);
   const value = view.pick();
   if (value === null) return null;
-  taking.reach('address-chosen');
+  taking.failpoint('address-chosen');
   // Of ten that ran into a neighbour's block together nobody needs to read whose it is.
   const outcome = await create(view, value, taking, { tellsHolder: false });
   if (!outcome.taken) {
@@ -64,11 +64,11 @@ async function takeNext(
 }
 
 /** At a time when nobody waits for the view to be read: what it says then is about to be corrected. */
-async function enterTurn(view: PoolView, taking: Taking): Promise<Turn> {
+async function enterLimiter(view: PoolView, taking: Taking): Promise<Permit> {
   const { call, nowMs, slot } = taking;
   for (;;) {
     if (view.isAwaited) await untilRead(view, () => view.untilLoaded(), taking);
-    const turn = await view.pace.enter(timeLeftMs(call, nowMs()), call.signal, slot);
+    const turn = await view.limiter.enter(timeLeftMs(call, nowMs()), call.signal, slot);
     using unused = new DisposableStack();
     if (turn !== null) unused.use(turn);
     throwIfOver(view, taking);
@@ -116,7 +116,7 @@ async function create(view: PoolView, value: bigint, taking: Taking, wish: Wish)
     taking.onLost?.();
     return outcome;
   }
-  taking.reach('record-created');
+  taking.failpoint('record-created');
   view.settle(value);
   return outcome;
 }

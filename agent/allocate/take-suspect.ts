@@ -7,7 +7,7 @@ import { recordName } from '#pkg/record/record-name.ts';
 import type { AddressProbe } from './address-probe.ts';
 import { type Drafting, draftRecord } from './draft-record.ts';
 
-/** Each costs a read and a whole probe window. */
+/** Each try costs a read and a whole probe window. */
 const MOST_TRIES = 8;
 
 export interface TakingSuspect {
@@ -22,7 +22,7 @@ export interface TakingSuspect {
  * anything is written: where its holder lives on, its record must stay as it is.
  */
 export async function takeSuspect(view: PoolView, taking: TakingSuspect): Promise<IpRecord | null> {
-  // What this call could not find out another one may.
+  // Another call may be able to probe these.
   const unknown = new Set<bigint>();
   try {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
@@ -40,7 +40,7 @@ export async function takeSuspect(view: PoolView, taking: TakingSuspect): Promis
   }
 }
 
-/** Or who has it. */
+/** Returns the record, or why it was not taken. */
 async function takeOver(
   value: bigint,
   pool: Pool,

@@ -85,7 +85,7 @@ export class PoolSpecs implements AsyncDisposable {
     const version = versionOf(metadata);
     const held = this.#held.get(name);
     this.#shown.set(name, version);
-    // The read was ahead of the watch: this is news of the day before.
+    // The GET already returned a newer version; ignore this event.
     const isPast = held !== undefined && isOlder(version.resourceVersion, held.resourceVersion);
     if (!isPast && held?.stamp !== version.stamp) this.#fetcher.want(name);
   }
@@ -110,7 +110,7 @@ export class PoolSpecs implements AsyncDisposable {
     const shown = this.#shown.get(name);
     if (shown === undefined) return;
     const version = versionOf(object.metadata);
-    // The watch was ahead of the read: what was read is over, and is read again.
+    // The watch already showed a newer version; read it again.
     if (isOlder(version.resourceVersion, shown.resourceVersion) && version.stamp !== shown.stamp) {
       this.#fetcher.want(name);
       return;

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { ReachStep } from '#agent/calls/steps.ts';
+import type { Failpoint } from '#agent/calls/failpoint.ts';
 import { judgeSandbox } from '#agent/cluster/judge-sandbox.ts';
 import { NodeWatches } from '#agent/cluster/node-watches.ts';
-import { podAfterlife } from '#agent/cluster/pod-afterlife.ts';
 import { PodHolders } from '#agent/cluster/pod-holders.ts';
+import { podReleaseDecision } from '#agent/cluster/pod-release-decision.ts';
 import { refuseReleaseBy } from '#agent/cluster/refuse-release.ts';
 import { Journal } from '#agent/debts/journal.ts';
 import { journalled } from '#agent/debts/journalled-ledger.ts';
@@ -12,8 +12,8 @@ import { Spool } from '#agent/debts/spool.ts';
 import { isOfNode } from '#agent/node/is-own.ts';
 import { NodeIndex } from '#agent/node/node-index.ts';
 import { refreshIndex } from '#agent/release/refresh-index.ts';
+import { conflictEvents, podBehind } from '#agent/report/agent-events.ts';
 import type { AgentMetrics } from '#agent/report/agent-metrics.ts';
-import { conflictEvents, podBehind } from '#agent/report/told-events.ts';
 import type { Readiness } from '#agent/serve/readiness.ts';
 import { buildServer } from '#agent/serve/server.ts';
 import { stopServing } from '#agent/serve/stop-serving.ts';
@@ -49,7 +49,7 @@ export interface ClusterAgent extends AsyncDisposable {
 export async function startClusterAgent(
   { config, env, dataDirectory, spoolDirectory, loadAccess, metrics }: ClusterAgentConfig,
   log: Logger,
-  reach: ReachStep,
+  failpoint: Failpoint,
 ): Promise<ClusterAgent> {
   await using starting = new AsyncDisposableStack();
   const socketPath = config.ipamUnixSocketPath;
@@ -86,7 +86,7 @@ export async function startClusterAgent(
     planOptions: planOptionsOf(config, env),
     spool,
     journal,
-    judgeAfterlife: podAfterlife(watches.pods, config),
+    decideRelease: podReleaseDecision(watches.pods, config),
     judgeLeftover: judgeSandbox(watches.pods),
     isStillAlive: async ({ holder, podName }) => {
       const pod = await watches.pods.read({ namespace: holder.namespace, name: podName, uid: holder.uid });
@@ -97,14 +97,14 @@ export async function startClusterAgent(
     refuseRelease: refuseReleaseBy(node),
     exhaustedWaitMs: config.exhaustedWaitSeconds * 1000,
     log,
-    reach,
+    failpoint,
     prober,
     probeSettings,
     metrics,
     events,
     onConflict: ({ spec }, mac) => {
       const found = { address: spec.address, mac };
-      for (const event of conflictEvents(podBehind(spec.holder, watches.pods), spec.pool, found)) events.tell(event);
+      for (const event of conflictEvents(podBehind(spec.holder, watches.pods), spec.pool, found)) events.emit(event);
     },
   });
   const { agent, releaser, waiters } = composed;

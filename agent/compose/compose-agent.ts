@@ -7,18 +7,18 @@ import { FreedWaiters } from '#agent/allocate/freed-waiters.ts';
 import type { PlanOptions } from '#agent/allocate/plan.ts';
 import { Reattachment } from '#agent/allocate/reattachment.ts';
 import { StickyTakeOver } from '#agent/allocate/sticky-take-over.ts';
+import type { Failpoint } from '#agent/calls/failpoint.ts';
 import { Gate } from '#agent/calls/gate.ts';
 import { KeyedQueue } from '#agent/calls/keyed-queue.ts';
-import type { ReachStep } from '#agent/calls/steps.ts';
-import { EntryPauses } from '#agent/debts/entry-pauses.ts';
+import { EntryBackoff } from '#agent/debts/entry-backoff.ts';
 import type { Journal } from '#agent/debts/journal.ts';
 import type { Spool } from '#agent/debts/spool.ts';
 import { Inspector } from '#agent/inspect/inspector.ts';
 import type { IsOwn } from '#agent/node/is-own.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
-import type { JudgeAfterlife } from '#agent/release/afterlife.ts';
 import { Collector, type JudgeLeftover } from '#agent/release/collector.ts';
 import { GiveBack } from '#agent/release/give-back.ts';
+import type { DecideRelease } from '#agent/release/release-decision.ts';
 import type { RefuseRelease } from '#agent/release/release-refusal.ts';
 import { Releaser } from '#agent/release/releaser.ts';
 import { settleJournal } from '#agent/release/settle-journal.ts';
@@ -44,7 +44,7 @@ export interface AgentPorts {
   readonly spool: Spool;
   /** Null where the ledger is in this process. */
   readonly journal: Journal | null;
-  readonly judgeAfterlife: JudgeAfterlife;
+  readonly decideRelease: DecideRelease;
   readonly judgeLeftover: JudgeLeftover;
   /** Null where no holder is sticky. Never from a cache. */
   readonly isStillAlive: ((facts: HolderFacts) => Promise<boolean>) | null;
@@ -53,7 +53,7 @@ export interface AgentPorts {
   readonly refuseRelease: RefuseRelease;
   readonly exhaustedWaitMs: number;
   readonly log: Logger;
-  readonly reach: ReachStep;
+  readonly failpoint: Failpoint;
   /** Null where this process may not probe. */
   readonly prober: (Probing & Announcing) | null;
   readonly probeSettings: ProbeSettings;
@@ -75,15 +75,24 @@ export interface ComposedAgent {
 
 /** Wires an agent that knows its node's records; it does not serve yet. */
 export function composeAgent(ports: AgentPorts): ComposedAgent {
-  const { ledger, index, catalog, holders, spool, journal, node, log, reach, planOptions: options } = ports;
+  const { ledger, index, catalog, holders, spool, journal, node, log, failpoint, planOptions: options } = ports;
   const nowMs = ports.nowMs ?? (() => performance.now());
   const now = ports.now ?? (() => new Date());
   const queue = new KeyedQueue();
   const views = new PoolViews(catalog, ledger, index, node);
-  const giveBack = new GiveBack({ ledger, index, views, catalog, journal, now, nowMs, reach, log });
+  const giveBack = new GiveBack({ ledger, index, views, catalog, journal, now, nowMs, failpoint, log });
   const { prober, probeSettings: settings, metrics = NO_METRICS, events = NO_EVENTS, onConflict = () => {} } = ports;
   const onTurn = (waitedMs: number) => metrics.queueWait(waitedMs, 'release');
-  const releaser = new Releaser({ index, giveBack, spool, queue, judge: ports.judgeAfterlife, reach, nowMs, onTurn });
+  const releaser = new Releaser({
+    index,
+    giveBack,
+    spool,
+    queue,
+    judge: ports.decideRelease,
+    failpoint,
+    nowMs,
+    onTurn,
+  });
   const waiters = new FreedWaiters(ledger, catalog, views, MOST_WAITERS);
   const onVerdict = metrics.probe.bind(metrics);
   const probe = new AddressProbe({ prober, settings, ledger, index, giveBack, now, log, onVerdict, onConflict });
@@ -109,7 +118,7 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     gate,
     queue,
     options,
-    reach,
+    failpoint,
     metrics,
     log,
   });
@@ -130,10 +139,10 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     metrics,
     events,
   });
-  const pauses = new EntryPauses(nowMs);
+  const backoff = new EntryBackoff(nowMs);
   const settle = async () => {
     if (journal === null) return;
-    await settleJournal({ journal, ledger, index, giveBack, queue, pauses, node, now, nowMs, log });
+    await settleJournal({ journal, ledger, index, giveBack, queue, backoff, node, now, nowMs, log });
   };
   return { agent, releaser, collector, waiters, settleJournal: settle };
 }

@@ -2,7 +2,7 @@ import { ContainerHolders } from '#agent/host/container-holders.ts';
 import { judgeLeftover } from '#agent/host/leftovers.ts';
 import { ALL_ARE_OWN } from '#agent/node/is-own.ts';
 import { NodeIndex } from '#agent/node/node-index.ts';
-import { NO_AFTERLIFE } from '#agent/release/afterlife.ts';
+import { ALWAYS_FREE } from '#agent/release/release-decision.ts';
 import { RELEASES_ALL } from '#agent/release/release-refusal.ts';
 import { everyRecord } from '#pkg/ledger/every-record.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
@@ -18,7 +18,7 @@ type Given =
   | 'holders'
   | 'planOptions'
   | 'journal'
-  | 'judgeAfterlife'
+  | 'decideRelease'
   | 'judgeLeftover'
   | 'isStillAlive'
   | 'isOwn'
@@ -42,7 +42,7 @@ export function composeStandalone(ports: StandalonePorts): ComposedAgent {
     holders: new ContainerHolders(node, bootID),
     planOptions: PLAN_OPTIONS,
     journal: null,
-    judgeAfterlife: NO_AFTERLIFE,
+    decideRelease: ALWAYS_FREE,
     judgeLeftover: (record, sight) =>
       judgeLeftover(record, { ...sight, bootID, longestRestMs: longestRestMs(record) }, patience, now()),
     isStillAlive: null,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { ProbeSettings } from '#agent/allocate/address-probe.ts';
-import type { ReachStep } from '#agent/calls/steps.ts';
+import type { Failpoint } from '#agent/calls/failpoint.ts';
 import { Spool } from '#agent/debts/spool.ts';
 import { LastGoodFiles } from '#agent/host/last-good-files.ts';
 import { PoolDirectory } from '#agent/host/pool-directory.ts';
@@ -35,7 +35,7 @@ export interface StandaloneConfig {
 export async function startStandaloneAgent(
   config: StandaloneConfig,
   log: Logger,
-  reach: ReachStep,
+  failpoint: Failpoint,
 ): Promise<AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
   await takeHost(config, starting);
@@ -58,7 +58,7 @@ export async function startStandaloneAgent(
     catalog,
     spool,
     log,
-    reach,
+    failpoint,
   });
   const failed = new Set<string>();
   const drain = () => drainSpool(spool, releaser, log, { failed });

@@ -40,7 +40,7 @@ export class NodeIndex {
     if (known?.uid !== record.uid || known.resourceVersion !== record.resourceVersion) this.put(record);
   }
 
-  /** Only if it is still what was seen: meanwhile the name may have become somebody else's. */
+  /** Only if it is still the record that was seen: the name may have another record by now. */
   drop({ name, uid, resourceVersion }: IpRecord): void {
     const known = this.#byName.get(name)?.record;
     if (known?.uid === uid && known.resourceVersion === resourceVersion) this.#remove(name);

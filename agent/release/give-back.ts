@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { ReachStep } from '#agent/calls/steps.ts';
+import type { Failpoint } from '#agent/calls/failpoint.ts';
 import type { Journal } from '#agent/debts/journal.ts';
 import { type Fate, isLeftBehind } from '#agent/debts/journal-entry.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
@@ -22,7 +22,7 @@ export interface GiveBackDeps {
   readonly journal: Journal | null;
   readonly now: () => Date;
   readonly nowMs: () => number;
-  readonly reach: ReachStep;
+  readonly failpoint: Failpoint;
   readonly log: Logger;
 }
 
@@ -66,7 +66,7 @@ export class GiveBack {
     const outcome = await this.#deps.ledger.release(seen, limits);
     this.#deps.index.drop(seen);
     if (!outcome.done) return await this.#refused(seen, outcome.because);
-    this.#deps.reach('record-released');
+    this.#deps.failpoint('record-released');
     this.#deps.views.markFree(seen);
     return 'released';
   }

@@ -63,7 +63,7 @@ test.each([
   expect(made.journal.size).toBe(0);
 });
 
-test('what is refused is tried again with pauses, and costs little however long it lasts', async () => {
+test('what is refused is tried again with backoff, and costs little however long it lasts', async () => {
   const { ledger, is, below } = refusable();
   const clock = turnedClock();
   let tries = 0;

@@ -1,20 +1,20 @@
 import { type Attachment, attachmentKey } from '#agent/calls/attachment.ts';
+import type { Failpoint } from '#agent/calls/failpoint.ts';
 import type { KeyedQueue } from '#agent/calls/keyed-queue.ts';
-import type { ReachStep } from '#agent/calls/steps.ts';
 import type { Spool } from '#agent/debts/spool.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { BatchDelArgs, DelArgs } from '#pkg/agentapi/wire.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
-import type { JudgeAfterlife, Parting } from './afterlife.ts';
 import type { GiveBack, GivenBack } from './give-back.ts';
+import type { DecideRelease, ReleaseCause } from './release-decision.ts';
 
 export interface ReleaserDeps {
   readonly index: NodeIndex;
   readonly giveBack: GiveBack;
   readonly spool: Spool;
   readonly queue: KeyedQueue;
-  readonly judge: JudgeAfterlife;
-  readonly reach: ReachStep;
+  readonly judge: DecideRelease;
+  readonly failpoint: Failpoint;
   readonly nowMs: () => number;
   /** How long a DEL waited for those before it. */
   readonly onTurn: (waitedMs: number) => void;
@@ -47,8 +47,8 @@ export class Releaser {
   }
 
   async del(args: DelArgs): Promise<Released[]> {
-    const { reach, queue, nowMs, onTurn } = this.#deps;
-    reach('del-received');
+    const { failpoint, queue, nowMs, onTurn } = this.#deps;
+    failpoint('del-received');
     const receivedAtMs = nowMs();
     return await queue.run([attachmentKey(args)], () => {
       onTurn(nowMs() - receivedAtMs);
@@ -75,7 +75,7 @@ export class Releaser {
       const entry = await this.#deps.spool.read(name);
       if (entry.kind !== 'del') return null;
       const released = await this.#releaseAll(entry.args);
-      this.#deps.reach('spool-entry-applied');
+      this.#deps.failpoint('spool-entry-applied');
       await this.#deps.spool.remove(entry.args);
       return released;
     });
@@ -133,23 +133,23 @@ export class Releaser {
   }
 
   /** At once, and all of them: one that fails keeps none of the others. */
-  async #releaseAll({ containerID, ifName, podUID = '' }: Leaving, parting?: Parting): Promise<Released[]> {
+  async #releaseAll({ containerID, ifName, podUID = '' }: Leaving, cause?: ReleaseCause): Promise<Released[]> {
     const { index } = this.#deps;
     const adopted = podUID === '' ? [] : index.ofHolderUid(podUID).filter((it) => isAdopted(it, ifName));
     const records = [...index.ofContainer(containerID, ifName), ...adopted];
-    const releasing = records.map(async (record) => ({ record, outcome: await this.#release(record, parting) }));
+    const releasing = records.map(async (record) => ({ record, outcome: await this.#release(record, cause) }));
     return (await Promise.allSettled(releasing)).map((settled) => {
       if (settled.status === 'rejected') throw settled.reason;
       return settled.value;
     });
   }
 
-  async #release(record: IpRecord, parting: Parting = 'sandbox-gone'): Promise<Released['outcome']> {
+  async #release(record: IpRecord, cause: ReleaseCause = 'sandbox-gone'): Promise<Released['outcome']> {
     const { giveBack, judge } = this.#deps;
-    const afterlife = judge(record, parting);
+    const decision = judge(record, cause);
     // After a conflict nothing is noted: the sandbox is still there, and what is noted leaves at the start of its pod's grace.
-    if (afterlife === 'keep') return parting === 'conflict' ? 'kept' : this.#keep(record);
-    return afterlife === 'retain' ? await giveBack.retain(record) : await giveBack.afterUse(record);
+    if (decision === 'keep') return cause === 'conflict' ? 'kept' : this.#keep(record);
+    return decision === 'retain' ? await giveBack.retain(record) : await giveBack.afterUse(record);
   }
 
   /** Without a container it may be of another sandbox than the one that left: the next ADD or the controller settles it. */

@@ -180,7 +180,7 @@ test('one entry that cannot be settled does not keep the others from it', async 
   expect(made.journal.size).toBe(1);
 });
 
-test('one entry that is never answered does not keep the others from it, and is tried with pauses', async () => {
+test('one entry that is never answered does not keep the others from it, and is tried with backoff', async () => {
   const { ledger, is } = flaky();
   let tries = 0;
   const cursed = scriptedLedger(ledger, {
@@ -254,7 +254,7 @@ describe('an abandoned create that has not landed', () => {
     return { made, pod, below, land, looks, roundsFor, [Symbol.asyncDispose]: () => made[Symbol.asyncDispose]() };
   }
 
-  test('is looked for with pauses, until after the ten minutes in which it may land', async () => {
+  test('is looked for with backoff, until after the ten minutes in which it may land', async () => {
     await using abandoned = await startAbandoned();
     const { made, looks, roundsFor } = abandoned;
     await roundsFor(10 * 60_000);

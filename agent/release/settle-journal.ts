@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { attachmentKey } from '#agent/calls/attachment.ts';
 import type { KeyedQueue } from '#agent/calls/keyed-queue.ts';
-import type { EntryPauses } from '#agent/debts/entry-pauses.ts';
+import type { EntryBackoff } from '#agent/debts/entry-backoff.ts';
 import type { Journal } from '#agent/debts/journal.ts';
 import {
   type AbandonedName,
@@ -26,7 +26,7 @@ export interface SettleDeps {
   readonly index: NodeIndex;
   readonly giveBack: GiveBack;
   readonly queue: KeyedQueue;
-  readonly pauses: EntryPauses;
+  readonly backoff: EntryBackoff;
   readonly node: string;
   readonly now: () => Date;
   readonly nowMs: () => number;
@@ -47,7 +47,7 @@ const MOST_UNANSWERED = 3;
 export async function settleJournal(deps: SettleDeps): Promise<void> {
   const endsAtMs = deps.nowMs() + ROUND_MS;
   let unanswered = 0;
-  for (const entry of deps.pauses.due(deps.journal.all())) {
+  for (const entry of deps.backoff.due(deps.journal.all())) {
     if (deps.nowMs() >= endsAtMs || unanswered === MOST_UNANSWERED) return;
     try {
       await deps.queue.run([attachmentKey(attachmentOf(entry))], () => settleEntry(entry, deps));
@@ -57,8 +57,8 @@ export async function settleJournal(deps: SettleDeps): Promise<void> {
       deps.log.warn(fields, 'journal entry not settled, tried again later');
       const isUnanswered = UNANSWERED.includes(toIpamError(thrown).reason);
       unanswered = isUnanswered ? unanswered + 1 : 0;
-      if (isUnanswered) deps.pauses.unanswered(entry);
-      else deps.pauses.inVain(entry);
+      if (isUnanswered) deps.backoff.unanswered(entry);
+      else deps.backoff.inVain(entry);
     }
   }
 }
@@ -77,7 +77,7 @@ async function payRelease(entry: OwedRelease, { journal, giveBack, log }: Settle
 }
 
 async function lookAfter(entry: AbandonedName, deps: SettleDeps): Promise<void> {
-  const { journal, ledger, index, giveBack, pauses, node, now, log } = deps;
+  const { journal, ledger, index, giveBack, backoff, node, now, log } = deps;
   const isOver = now().getTime() - Date.parse(entry.at) > MAY_LAND_MS;
   const found = await ledger.get(entry.name);
   if (entry.isChange) {
@@ -87,6 +87,6 @@ async function lookAfter(entry: AbandonedName, deps: SettleDeps): Promise<void> 
   if (found !== null && found.spec.holder.node === node && isLeftBehind(found, entry)) {
     const outcome = await giveBack.settle(found, 'free');
     log.warn({ address: found.spec.address, containerID: entry.containerID, outcome }, 'abandoned address landed late');
-  } else pauses.inVain(entry);
+  } else backoff.inVain(entry);
   if (isOver) await journal.remove(entry);
 }

@@ -8,8 +8,8 @@ import type { NodeIndex } from '#agent/node/node-index.ts';
 import { releaseGarbage } from '#agent/release/garbage.ts';
 import type { RefuseRelease } from '#agent/release/release-refusal.ts';
 import type { Released, Releaser } from '#agent/release/releaser.ts';
+import { failedAddEvent } from '#agent/report/agent-events.ts';
 import { type AgentMetrics, NO_METRICS } from '#agent/report/agent-metrics.ts';
-import { failedAddEvent } from '#agent/report/told-events.ts';
 import type { HolderSource } from '#agent/sources/holder-source.ts';
 import type { CollectAnswer, ReleaseAnswer, ReleaseArgs } from '#pkg/agentapi/admin.ts';
 import type { AddArgs, AddResponse, BatchDelArgs, CallExtras, CheckArgs, DelArgs, GcArgs } from '#pkg/agentapi/wire.ts';
@@ -59,7 +59,7 @@ export class Agent {
       return await measured('allocation', this.#metrics, () => this.#add(args, call));
     } catch (thrown) {
       const event = failedAddEvent(args, toIpamError(thrown));
-      if (event !== null) this.#events.tell(event);
+      if (event !== null) this.#events.emit(event);
       throw thrown;
     }
   }

@@ -14,12 +14,12 @@ import {
   startCursor,
 } from '#pkg/pool/choose.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import { CreateLimiter } from './create-limiter.ts';
 import { SuspectTurns } from './suspect-turns.ts';
-import { TakingPace } from './taking-pace.ts';
 
-/** So many of a node's own that came back last rest, whatever a search elsewhere may cost: nobody gets the address of the pod before it. */
+/** Hold back this node's last three released addresses, so that a new pod never gets its predecessor's. */
 const RESTING = 3;
-/** Nodes that begin in an empty pool at the same time cannot see each other. After so many picks they can. */
+/** Nodes that start in an empty pool at the same time do not see each other's records. After this many picks, reload once. */
 const SECOND_LOOK_AFTER = 32;
 const SECOND_LOOK_PATIENCE_MS = 200;
 
@@ -27,7 +27,7 @@ export interface ViewDeps {
   readonly reserved: IntervalSet;
   readonly node: string;
   readonly load: () => Promise<readonly TakenAddress[]>;
-  /** Somebody may wait for an address that was picked, and is free after all. */
+  /** Called when a picked address is free again, so that waiting calls can try it. */
   readonly onPutBack?: () => void;
 }
 
@@ -39,7 +39,7 @@ export class PoolView {
   readonly pool: Pool;
   /** The pool's addresses less the reserved ones: all that could ever be handed out. */
   readonly usable: IntervalSet;
-  readonly pace = new TakingPace();
+  readonly limiter = new CreateLimiter();
   readonly suspectTurns = new SuspectTurns();
   readonly #load: () => Promise<readonly TakenAddress[]>;
   readonly #node: string;
@@ -56,7 +56,7 @@ export class PoolView {
   #ownLeft = 0n;
   #ownBack = 0;
   #suspects: readonly bigint[] = [];
-  /** Own writes that end while a load is under way: the load may have read before them. */
+  /** Own writes that ended during a load. They are applied after it, because the load may have read before them. */
   #since: { value: bigint; free: boolean }[] = [];
 
   constructor(pool: Pool, { reserved, node, load, onPutBack = () => {} }: ViewDeps) {
@@ -77,7 +77,7 @@ export class PoolView {
     return this.usable.size - this.#free.size;
   }
 
-  /** Given up on weak evidence: for when nothing free is left, and only with a probe. */
+  /** Suspect addresses. They are used only when nothing is free, and only after a probe. */
   get suspects(): readonly bigint[] {
     return this.#suspects;
   }
@@ -86,18 +86,18 @@ export class PoolView {
     return this.#isLoaded;
   }
 
-  /** Reads what is taken, once for all who ask meanwhile. */
+  /** Reloads the view. Calls during a load share it. */
   reload(): Promise<void> {
     this.#awaited = this.#read();
     return this.#awaited;
   }
 
-  /** The view is being read because it was found wrong, or empty, or made when nobody else was there. */
+  /** A load is under way that calls should wait for: the view was wrong, empty, or older than the other nodes' records. */
   get isAwaited(): boolean {
     return this.#awaited !== null;
   }
 
-  /** Waits for that; whoever asked for it learns whether it failed. */
+  /** Waits for that load. Only the caller of `reload` learns whether it failed. */
   async untilLoaded(): Promise<void> {
     await this.#awaited?.catch(() => {});
   }
@@ -121,7 +121,7 @@ export class PoolView {
     return choice.value;
   }
 
-  /** Worth a short wait and no more: who does not learn of the others this way learns of them by a lost create. */
+  /** Waits a short time only: a lost create shows the other nodes too. */
   #lookAgain(): void {
     const read = this.#read().catch(() => {});
     const look = within(read, SECOND_LOOK_PATIENCE_MS, undefined).then(() => {
@@ -137,12 +137,12 @@ export class PoolView {
     return chooseOwn(this.#free, this.#cursor, this.#share);
   }
 
-  /** Takes out one given address, even one that looks taken: only the ledger can refuse it. */
+  /** Picks one given address, even if the view says it is taken: only the ledger can refuse it. */
   pickExactly(value: bigint): void {
     this.#hold(value);
   }
 
-  /** The picked address is ours or somebody else's now: either way not free. */
+  /** The picked address has a record now, ours or another one: it is not free. */
   settle(value: bigint): void {
     this.#picked.delete(value);
     this.#noteTaken(value);

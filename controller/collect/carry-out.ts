@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { toAllocated, toRetainedBy, toSuspect } from '#controller/judge/next-spec.ts';
 import type { Cause, Verdict } from '#controller/judge/verdict.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
-import type { Events, ToldEvent } from '#pkg/kube/events/events.ts';
+import type { EmittedEvent, Events } from '#pkg/kube/events/events.ts';
 import type { Refusal } from '#pkg/ledger/ledger.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { toCooling } from '#pkg/record/released-spec.ts';
@@ -59,7 +59,7 @@ export async function carryOut(record: IpRecord, change: Change, deps: DeedDeps)
   log.info(fields, MESSAGES[change.do]);
   metrics.collected(change.cause);
   const told = toEvent(record, change);
-  if (told !== null) events.tell(told);
+  if (told !== null) events.emit(told);
   return 'done';
 }
 
@@ -102,7 +102,7 @@ const TOLD: Partial<
   },
 };
 
-function toEvent({ name, uid, spec }: IpRecord, change: Change): ToldEvent | null {
+function toEvent({ name, uid, spec }: IpRecord, change: Change): EmittedEvent | null {
   const told = TOLD[change.do];
   if (told === undefined || change.cause === 'migrated') return null;
   return {

@@ -45,6 +45,6 @@ export class KeepReporter {
     this.#log.warn({ record: record.name, why: verdict.why }, note);
     const { name, uid } = record;
     const regarding = { apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord', namespace: '', name, uid };
-    this.#events.tell({ regarding, type: 'Warning', reason, note });
+    this.#events.emit({ regarding, type: 'Warning', reason, note });
   }
 }

@@ -55,7 +55,7 @@ async function restore(
   if (!taken) return;
   log.info(fields, 'record restored');
   metrics.collected('record-missing');
-  events.tell({
+  events.emit({
     regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
     type: 'Warning',
     reason: 'AddressRecordRestored',

@@ -40,7 +40,7 @@ export function keepPools(options: KeepPoolsOptions): AsyncDisposable {
     log.warn({ pool: name, overlap }, 'a pool overlaps an earlier one and is not used');
     const note = `${overlap}; the earlier pool has them, and nothing is given out from this one`;
     const regarding = { apiVersion: apiVersionOf(POOLS), kind: POOLS.kind, namespace: '', name, uid };
-    events.tell({ regarding, type: 'Warning', reason: 'Overlap', note });
+    events.emit({ regarding, type: 'Warning', reason: 'Overlap', note });
   };
 
   return startReconciler(options, {

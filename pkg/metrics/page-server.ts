@@ -28,7 +28,7 @@ const MOST_CONNECTIONS = 64;
 const TIMEOUT_MS = 10_000;
 const MAX_HEADER_BYTES = 8 * 1024;
 
-/** A few read-only pages over HTTP for whoever can reach the port: bounded in connections, time and size. */
+/** A few read-only pages over HTTP for whoever can failpoint the port: bounded in connections, time and size. */
 export async function startPageServer({ answer, port, host, portSetting }: PageServerOptions): Promise<PageServer> {
   const limits = { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS };
   const server = createServer({ ...limits, keepAliveTimeout: TIMEOUT_MS, connectionsCheckingInterval: 1_000 });

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Step } from '#agent/calls/steps.ts';
+import type { Step } from '#agent/calls/failpoint.ts';
 import { openSqliteLedger } from '#pkg/ledger/sqlite/sqlite-ledger.ts';
 import { endBy, startReady } from '#test/support/agent-life.ts';
 import { addressesIn, callPlugin } from '#test/support/plugin-call.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { AGENT_ENV } from '#agent/compose/agent-env.ts';
+import { FAILED_ADD_EVENTS } from '#agent/report/agent-events.ts';
 import { WATCHED_GAUGES } from '#agent/report/agent-metrics.ts';
 import { exportAgentMetrics } from '#agent/report/exported-metrics.ts';
-import { FAILED_ADD_EVENTS } from '#agent/report/told-events.ts';
 import { ALIASES, CONFIG_KEYS } from '#pkg/config/config-keys.ts';
 import { UNUSED_KEYS } from '#pkg/config/unused-keys.ts';
 import { MetricSet } from '#pkg/metrics/metric-set.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Step } from '#agent/calls/steps.ts';
+import type { Step } from '#agent/calls/failpoint.ts';
 import { makeTemporaryDirectory } from '#test/contract/temporary-directory.ts';
 import { copyImage } from '#test/support/image-copy.ts';
 import { addressesIn, inParallel } from '#test/support/plugin-call.ts';
@@ -32,7 +32,7 @@ describe('an agent that dies in an ADD', () => {
     const pod = await cluster.createPod({ name: `dies-at-${step}` });
     let isArmed = true;
     await using dying = await startAgentOf(cluster, {
-      reach: (reached) => {
+      failpoint: (reached) => {
         if (!isArmed || reached !== step) return;
         isArmed = false;
         throw new Error('as if the power had gone');

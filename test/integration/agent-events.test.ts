@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { conflictEvents } from '#agent/report/told-events.ts';
+import { conflictEvents } from '#agent/report/agent-events.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import { EventSink } from '#pkg/kube/events/event-sink.ts';
 import { callApi } from '#test/support/api-request.ts';
@@ -39,7 +39,7 @@ test("with an agent's rights the API server takes events about a pod and about a
   });
   const pod = { podNamespace: 'ipledger', podName: 'web-0', podUID: 'uid-1' };
   for (const event of conflictEvents(pod, { name: 'v4', uid: 'p-1' }, { address: '10.0.0.9', mac: 'ab' })) {
-    sink.tell({ ...event, note: event.note.padEnd(3_000, ' ü') });
+    sink.emit({ ...event, note: event.note.padEnd(3_000, ' ü') });
   }
   await vi.waitUntil(async () => (await eventsIn('default')).length === 1, { timeout: 60_000, interval: 100 });
   expect(await eventsIn('ipledger')).toMatchObject([{ regarding: { kind: 'Pod', name: 'web-0' } }]);
@@ -52,7 +52,7 @@ test("with an agent's rights the API server takes events about a pod and about a
 test('a namespace that is not there costs the event and nothing else', async () => {
   await using sink = new EventSink(cluster.ledger.agent(), { reporter: 'agent', instance: 'ipledger-agent-x' });
   const regarding = { apiVersion: 'v1', kind: 'Pod', namespace: 'gone', name: 'web-0', uid: '' };
-  sink.tell({ regarding, type: 'Warning', reason: 'IPPoolExhausted', note: 'full' });
+  sink.emit({ regarding, type: 'Warning', reason: 'IPPoolExhausted', note: 'full' });
   await vi.waitUntil(() => sink.lost === 1, { timeout: 60_000, interval: 50 });
 });
 

@@ -42,7 +42,10 @@ async function startHeldAgent(): Promise<HeldAgent> {
   const proxy = stack.use(await startTcpProxy(cluster.ledger.port));
   let onChosen = () => {};
   const agent = stack.use(
-    await startAgentOf(cluster, { port: proxy.port, reach: (step) => void (step === 'address-chosen' && onChosen()) }),
+    await startAgentOf(cluster, {
+      port: proxy.port,
+      failpoint: (step) => void (step === 'address-chosen' && onChosen()),
+    }),
   );
   await agent.untilReady();
   const everything = stack.move();

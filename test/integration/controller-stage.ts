@@ -6,7 +6,7 @@ import { Collection, collectorTask } from '#controller/collect/collector.ts';
 import { Controller } from '#controller/controller.ts';
 import { COLLECT_DEFAULTS, type CollectSettings } from '#controller/judge/collect-settings.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import type { ToldEvent } from '#pkg/kube/events/events.ts';
+import type { EmittedEvent } from '#pkg/kube/events/events.ts';
 import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
@@ -165,7 +165,7 @@ export function held({ namespace, name, uid, node }: MadePod): Partial<Holder> {
 
 interface Running extends AsyncDisposable {
   readonly collected: ReadonlyMap<string, number>;
-  readonly told: readonly ToldEvent[];
+  readonly told: readonly EmittedEvent[];
 }
 
 /** What was collected, by cause. It is counted a moment after it was written, so it is looked at until it is as expected. */
@@ -222,12 +222,12 @@ export async function leadAnyway(
 
 function collectDeps(client: KubeClient, settings: Partial<CollectSettings> = {}) {
   const metrics = new CollectCounts();
-  const told: ToldEvent[] = [];
+  const told: EmittedEvent[] = [];
   const deps = {
     client,
     settings: { ...QUICK, ...settings },
     metrics,
-    events: { tell: (event: ToldEvent) => void told.push(event) },
+    events: { emit: (event: EmittedEvent) => void told.push(event) },
     log: QUIET,
     timing: SYSTEM_TIMING,
     now: () => new Date(),

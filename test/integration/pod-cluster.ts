@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFailed, vi } from 'vitest';
-import type { ReachStep } from '#agent/calls/steps.ts';
+import type { Failpoint } from '#agent/calls/failpoint.ts';
 import { type AgentEnv, readAgentEnv } from '#agent/compose/agent-env.ts';
 import { startClusterAgent } from '#agent/compose/cluster-agent.ts';
 import { NO_METRICS, type WatchedGauge } from '#agent/report/agent-metrics.ts';
@@ -132,7 +132,7 @@ export interface AgentWish {
   readonly config?: Partial<ClusterConfig>;
   /** Of the agent's environment. */
   readonly variables?: Readonly<Record<string, string>>;
-  readonly reach?: ReachStep;
+  readonly failpoint?: Failpoint;
   /** Of an agent before this one: its journal and spool. */
   readonly directory?: string;
 }
@@ -163,7 +163,7 @@ export interface AgentAtWork extends AsyncDisposable {
 
 /** The agent of one node in this process, with the token of that node. */
 export async function startAgentOf(cluster: PodCluster, wish: AgentWish = {}): Promise<AgentAtWork> {
-  const { node = 'worker-1', reach = () => {}, port } = wish;
+  const { node = 'worker-1', failpoint = () => {}, port } = wish;
   const directory = wish.directory ?? (await mkdtemp(join(tmpdir(), 'ipl-cluster-')));
   const log: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line) => void log.push(line) });
@@ -181,7 +181,7 @@ export async function startAgentOf(cluster: PodCluster, wish: AgentWish = {}): P
   const agent = await startClusterAgent(
     { config, env: envOf(node, wish.variables), ...places, loadAccess, metrics },
     logger,
-    reach,
+    failpoint,
   );
   try {
     onTestFailed(() => void process.stderr.write(`The log of the agent of ${node}:\n${log.join('')}\n`));

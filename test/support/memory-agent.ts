@@ -81,7 +81,7 @@ export async function startMemoryAgent(
     exhaustedWaitMs: 0,
     collectAfterMs: 60_000,
     log: pino({ level: 'silent' }),
-    reach: () => {},
+    failpoint: () => {},
     prober: null,
     probeSettings: NO_PROBING,
     ...options,

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { judgeSandbox } from '#agent/cluster/judge-sandbox.ts';
-import { podAfterlife } from '#agent/cluster/pod-afterlife.ts';
 import { PodHolders } from '#agent/cluster/pod-holders.ts';
+import { podReleaseDecision } from '#agent/cluster/pod-release-decision.ts';
 import { refuseReleaseBy } from '#agent/cluster/refuse-release.ts';
 import { type AgentPorts, type ComposedAgent, composeAgent } from '#agent/compose/compose-agent.ts';
 import { Journal } from '#agent/debts/journal.ts';
@@ -73,7 +73,7 @@ export async function startMemoryClusterAgent(
     index,
     holders,
     planOptions: { enableIPv4: true, enableIPv6: true, enableSubnets: false, multusNamespace: 'ipledger' },
-    judgeAfterlife: podAfterlife(pods, SWITCHES),
+    decideRelease: podReleaseDecision(pods, SWITCHES),
     judgeLeftover: judgeSandbox(pods),
     isStillAlive: async ({ holder, podName }) => {
       const pod = await pods.read({ namespace: holder.namespace, name: podName, uid: holder.uid });
@@ -84,7 +84,7 @@ export async function startMemoryClusterAgent(
     refuseRelease: refuseReleaseBy(node),
     exhaustedWaitMs: 0,
     log,
-    reach: () => {},
+    failpoint: () => {},
     prober: null,
     probeSettings: NO_PROBING,
     ...wish,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { NewObject } from '#pkg/kube/objects/kube-object.ts';
-import type { ToldEvent } from './events.ts';
+import type { EmittedEvent } from './events.ts';
 
 const MOST_NOTE_BYTES = 1024;
 const MOST_TEXT = 128;
@@ -15,7 +15,7 @@ export interface Reporter {
 }
 
 /** An object of events.k8s.io/v1, within the bounds that the API server sets. */
-export function toEventObject(event: ToldEvent, by: Reporter, at: Date): NewObject {
+export function toEventObject(event: EmittedEvent, by: Reporter, at: Date): NewObject {
   const { regarding, type, reason, note } = event;
   const namespace = regarding.namespace || OF_CLUSTER_SCOPED;
   const { apiVersion, kind, name, uid } = regarding;

@@ -3,10 +3,10 @@ import { startScripted } from '#test/support/scripted-client.ts';
 import { type ScriptedRequest, statusBody } from '#test/support/scripted-server.ts';
 import { cutNote } from './event-object.ts';
 import { EventSink } from './event-sink.ts';
-import type { ToldEvent } from './events.ts';
+import type { EmittedEvent } from './events.ts';
 
 const POD = { apiVersion: 'v1', kind: 'Pod', namespace: 'prod', name: 'web-0', uid: 'uid-1' };
-const FULL: ToldEvent = { regarding: POD, type: 'Warning', reason: 'IPPoolExhausted', note: 'v4 is full' };
+const FULL: EmittedEvent = { regarding: POD, type: 'Warning', reason: 'IPPoolExhausted', note: 'v4 is full' };
 const WAIT = { timeout: 30_000, interval: 10 };
 
 interface Written {
@@ -27,7 +27,7 @@ function written({ requests }: { requests: ScriptedRequest[] }): Written[] {
 test('an event is written in the namespace of what it is about, with who reports it', async () => {
   await using scripted = await startScripted(accept);
   await using sink = new EventSink(scripted.client, { reporter: 'agent', instance: 'agent-x', now: () => new Date(0) });
-  sink.tell(FULL);
+  sink.emit(FULL);
   await vi.waitUntil(() => scripted.server.requests.length === 1, WAIT);
   expect(scripted.server.requests[0]?.path).toBe('/apis/events.k8s.io/v1/namespaces/prod/events');
   expect(written(scripted.server)[0]).toEqual({
@@ -49,13 +49,13 @@ test('the same words are told once in five minutes, other words at once', async 
   let nowMs = 0;
   await using scripted = await startScripted(accept);
   await using sink = new EventSink(scripted.client, { reporter: 'agent', instance: 'a', now: () => new Date(nowMs) });
-  sink.tell(FULL);
-  sink.tell(FULL);
+  sink.emit(FULL);
+  sink.emit(FULL);
   nowMs = 299_999;
-  sink.tell(FULL);
-  sink.tell({ ...FULL, note: 'other words' });
+  sink.emit(FULL);
+  sink.emit({ ...FULL, note: 'other words' });
   nowMs = 300_000;
-  sink.tell(FULL);
+  sink.emit(FULL);
   await vi.waitUntil(() => scripted.server.requests.length >= 3, WAIT);
   expect(written(scripted.server).map(({ note }) => note)).toEqual(['v4 is full', 'other words', 'v4 is full']);
 });
@@ -71,12 +71,12 @@ test('a refusal is reported once, loses the event, and lets it be told again', a
     instance: 'a',
     onTrouble: (because) => troubles.push(because),
   });
-  sink.tell(FULL);
-  sink.tell({ ...FULL, note: 'more' });
+  sink.emit(FULL);
+  sink.emit({ ...FULL, note: 'more' });
   await vi.waitUntil(() => sink.lost === 2, WAIT);
   expect(troubles).toEqual(['Forbidden']);
   isAllowed = true;
-  sink.tell(FULL);
+  sink.emit(FULL);
   await vi.waitUntil(() => troubles.length === 2, WAIT);
   expect(troubles).toEqual(['Forbidden', null]);
 });
@@ -84,12 +84,12 @@ test('a refusal is reported once, loses the event, and lets it be told again', a
 test('while the API server does not answer, the oldest are dropped and nobody waits', async () => {
   await using scripted = await startScripted(() => {});
   const sink = new EventSink(scripted.client, { reporter: 'agent', instance: 'a' });
-  sink.tell({ ...FULL, note: 'first' });
+  sink.emit({ ...FULL, note: 'first' });
   await vi.waitUntil(() => scripted.server.requests.length === 1, WAIT);
-  for (let count = 0; count < 300; count += 1) sink.tell({ ...FULL, note: `note ${count}` });
+  for (let count = 0; count < 300; count += 1) sink.emit({ ...FULL, note: `note ${count}` });
   expect(sink.lost).toBe(300 - 256);
   await sink[Symbol.asyncDispose]();
-  sink.tell({ ...FULL, note: 'after the end' });
+  sink.emit({ ...FULL, note: 'after the end' });
   expect(scripted.server.requests).toHaveLength(1);
 });
 

@@ -2,7 +2,7 @@ import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { FailureKind } from '#pkg/kube/objects/outcome.ts';
 import type { Resource } from '#pkg/kube/objects/resource.ts';
 import { type Reporter, toEventObject } from './event-object.ts';
-import type { Events, ToldEvent } from './events.ts';
+import type { EmittedEvent, Events } from './events.ts';
 import { RecentlyTold } from './recently-told.ts';
 
 const EVENTS: Resource = { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event' };
@@ -20,7 +20,7 @@ export class EventSink implements Events, AsyncDisposable {
   readonly #client: KubeClient;
   readonly #options: EventSinkOptions;
   readonly #now: () => Date;
-  readonly #queue: ToldEvent[] = [];
+  readonly #queue: EmittedEvent[] = [];
   readonly #recent = new RecentlyTold();
   readonly #end = new AbortController();
   #writing: Promise<void> | null = null;
@@ -38,7 +38,7 @@ export class EventSink implements Events, AsyncDisposable {
     return this.#lost;
   }
 
-  tell(event: ToldEvent): void {
+  emit(event: EmittedEvent): void {
     if (this.#end.signal.aborted || !this.#recent.isNews(event, this.#now().getTime())) return;
     this.#queue.push(event);
     if (this.#queue.length > MOST_QUEUED) this.#lose(this.#queue.shift());
@@ -68,7 +68,7 @@ export class EventSink implements Events, AsyncDisposable {
   }
 
   /** It may be told again at the next occasion. */
-  #lose(event: ToldEvent | undefined): void {
+  #lose(event: EmittedEvent | undefined): void {
     this.#lost += 1;
     if (event !== undefined) this.#recent.forget(event);
   }

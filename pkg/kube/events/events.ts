@@ -8,7 +8,7 @@ export interface Regarded {
   readonly uid: string;
 }
 
-export interface ToldEvent {
+export interface EmittedEvent {
   readonly regarding: Regarded;
   readonly type: 'Normal' | 'Warning';
   /** One word in CamelCase, for programs. */
@@ -17,9 +17,9 @@ export interface ToldEvent {
   readonly note: string;
 }
 
-/** Tells whoever looks at an object what happened to it. Never throws, never waits, and promises nothing. */
+/** Emits Kubernetes Events. Never throws, never waits; an Event may be lost. */
 export interface Events {
-  tell(event: ToldEvent): void;
+  emit(event: EmittedEvent): void;
 }
 
-export const NO_EVENTS: Events = { tell() {} };
+export const NO_EVENTS: Events = { emit() {} };

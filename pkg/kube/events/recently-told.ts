@@ -1,4 +1,4 @@
-import type { ToldEvent } from './events.ts';
+import type { EmittedEvent } from './events.ts';
 
 const SILENT_FOR_MS = 5 * 60_000;
 const MOST_REMEMBERED = 1_024;
@@ -8,7 +8,7 @@ export class RecentlyTold {
   /** By insertion, so the oldest come first. */
   readonly #toldAtMs = new Map<string, number>();
 
-  isNews(event: ToldEvent, nowMs: number): boolean {
+  isNews(event: EmittedEvent, nowMs: number): boolean {
     this.#dropOld(nowMs);
     const key = keyOf(event);
     if (this.#toldAtMs.has(key)) return false;
@@ -16,7 +16,7 @@ export class RecentlyTold {
     return true;
   }
 
-  forget(event: ToldEvent): void {
+  forget(event: EmittedEvent): void {
     this.#toldAtMs.delete(keyOf(event));
   }
 
@@ -29,7 +29,7 @@ export class RecentlyTold {
   }
 }
 
-function keyOf({ regarding, reason, note }: ToldEvent): string {
+function keyOf({ regarding, reason, note }: EmittedEvent): string {
   const { kind, namespace, name, uid } = regarding;
   return JSON.stringify([kind, namespace, name, uid, reason, note]);
 }

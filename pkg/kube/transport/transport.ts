@@ -95,7 +95,7 @@ export class Transport {
       };
       const result = await perform(session, headers, Math.max(1, deadlineMs - performance.now()));
       if ('wasSent' in result) {
-        // Only a new connection may reach another, healthier server; the ping decides on the old one.
+        // Only a new connection may failpoint another, healthier server; the ping decides on the old one.
         if (result.isTimeout || !result.wasSent) this.#sessions.retire(session);
         if (result.wasSent || attempt === MOST_ATTEMPTS) return result;
         continue;

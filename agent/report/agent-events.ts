@@ -1,7 +1,7 @@
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import type { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Reason } from '#pkg/errors/reasons.ts';
-import type { Regarded, ToldEvent } from '#pkg/kube/events/events.ts';
+import type { EmittedEvent, Regarded } from '#pkg/kube/events/events.ts';
 import type { Holder } from '#pkg/record/ip-record.ts';
 
 /** Why an ADD failed, where somebody but the agent's operator can do something about it. */
@@ -21,7 +21,7 @@ export const FAILED_ADD_EVENTS = {
 const CONFLICT_EVENT = 'IPAddressConflict';
 
 /** Null where an event would help nobody, or where there is no pod to tell. */
-export function failedAddEvent(args: AddArgs, { reason, message, details }: IpamError): ToldEvent | null {
+export function failedAddEvent(args: AddArgs, { reason, message, details }: IpamError): EmittedEvent | null {
   if (args.podName === '' || args.podNamespace === '' || !isTold(reason)) return null;
   const note = details === '' ? message : `${message}\n${details}`;
   return { regarding: podOf(args), type: 'Warning', reason: FAILED_ADD_EVENTS[reason], note };
@@ -39,7 +39,7 @@ export function conflictEvents(
   pod: Pick<AddArgs, 'podNamespace' | 'podName' | 'podUID'>,
   pool: { readonly name: string; readonly uid: string },
   found: { readonly address: string; readonly mac: string },
-): ToldEvent[] {
+): EmittedEvent[] {
   const note = `${found.address} of pool ${pool.name} is used by a foreign host with MAC ${found.mac}`;
   const poolItself = { apiVersion: 'spiderpool.spidernet.io/v2beta1', kind: 'SpiderIPPool', namespace: '', ...pool };
   const regarded: Regarded[] = pod.podName === '' ? [poolItself] : [podOf(pod), poolItself];

@@ -8,7 +8,7 @@ import { buildRecord } from '#test/support/build-record.ts';
 import { delArgs } from '#test/support/memory-agent.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { MemoryPods } from '#test/support/memory-pods.ts';
-import { podAfterlife } from './pod-afterlife.ts';
+import { podReleaseDecision } from './pod-release-decision.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
 const ON = { enableStatefulSet: true, enableKubevirtStaticIP: true };
@@ -58,7 +58,7 @@ test.each([
 ] as const)('$name: $expected', ({ holder, alive, switches, expected }) => {
   const pods = new MemoryPods();
   for (const name of alive) pods.put(name);
-  expect(podAfterlife(pods, switches)(buildRecord({ holder }))).toBe(expected);
+  expect(podReleaseDecision(pods, switches)(buildRecord({ holder }))).toBe(expected);
 });
 
 test.each([
@@ -76,11 +76,11 @@ test.each([
 ] as const)('in conflict: $name: $expected', ({ holder, alive, switches, expected }) => {
   const pods = new MemoryPods();
   for (const name of alive) pods.put(name, { uid: holder.uid });
-  expect(podAfterlife(pods, switches)(buildRecord({ holder }), 'conflict')).toBe(expected);
+  expect(podReleaseDecision(pods, switches)(buildRecord({ holder }), 'conflict')).toBe(expected);
 });
 
 test('what rests or waits already is not touched by a DEL', () => {
-  const judge = podAfterlife(new MemoryPods(), ON);
+  const judge = podReleaseDecision(new MemoryPods(), ON);
   for (const state of ['Retained', 'Cooling', 'Quarantined'] as const) {
     expect(judge(buildRecord({ state, holder: WEB }))).toBe('keep');
   }

@@ -1,4 +1,4 @@
-import type { JudgeAfterlife } from '#agent/release/afterlife.ts';
+import type { DecideRelease } from '#agent/release/release-decision.ts';
 import type { Pods } from '#agent/sources/pods.ts';
 import { mayHaveSandbox } from '#pkg/record/states.ts';
 import { isStickyHolder, type StickySwitches } from '#pkg/record/sticky-holder.ts';
@@ -8,13 +8,13 @@ import { isStickyHolder, type StickySwitches } from '#pkg/record/sticky-holder.t
  * then, and leaves it to the next pod of its name. No read: the DEL itself proves that the sandbox is gone, so a pod this
  * node does not know is given no benefit.
  */
-export function podAfterlife(pods: Pick<Pods, 'known'>, switches: StickySwitches): JudgeAfterlife {
-  return ({ spec }, parting = 'sandbox-gone') => {
+export function podReleaseDecision(pods: Pick<Pods, 'known'>, switches: StickySwitches): DecideRelease {
+  return ({ spec }, cause = 'sandbox-gone') => {
     const { holder, state } = spec;
     if (!mayHaveSandbox(state)) return 'keep';
     const isSticky = isStickyHolder(holder, switches);
     const pod = holder.uid === undefined ? null : pods.known(holder.uid);
-    if (pod?.isAlive === true && (isSticky || parting === 'sandbox-gone')) return 'keep';
+    if (pod?.isAlive === true && (isSticky || cause === 'sandbox-gone')) return 'keep';
     // Without a container nobody can tell whether this DEL is of the sandbox that has it or of an older one: while the
     // pod's object is there its own may run on in its grace. The controller ends it after the object.
     if (pod !== null && holder.containerID === undefined) return 'keep';

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import type { ToldEvent } from '#pkg/kube/events/events.ts';
+import type { EmittedEvent } from '#pkg/kube/events/events.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { addArgs, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
-import { conflictEvents, failedAddEvent, podBehind } from './told-events.ts';
+import { conflictEvents, failedAddEvent, podBehind } from './agent-events.ts';
 
 const POD = { podNamespace: 'prod', podName: 'web-0', podUID: 'uid-1' };
 const REGARDING = { apiVersion: 'v1', kind: 'Pod', namespace: 'prod', name: 'web-0', uid: 'uid-1' };
 
 test('a failed ADD tells the pod why; one that went well tells nothing', async () => {
-  const told: ToldEvent[] = [];
+  const told: EmittedEvent[] = [];
   const pool = buildPool({ name: 'v4', ips: ['10.0.0.10'], isDefault: true });
-  await using made = await startMemoryAgent([pool], { events: { tell: (event) => void told.push(event) } });
+  await using made = await startMemoryAgent([pool], { events: { emit: (event) => void told.push(event) } });
   await made.agent.add(addArgs('c1'), newCall());
   expect(told).toEqual([]);
   await expect(made.agent.add(addArgs('c2', POD), newCall())).rejects.toThrow('v4 1/1 used');

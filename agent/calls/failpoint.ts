@@ -9,4 +9,4 @@ export type Step =
   | 'record-released'
   | 'spool-entry-applied';
 
-export type ReachStep = (step: Step) => void;
+export type Failpoint = (step: Step) => void;

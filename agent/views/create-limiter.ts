@@ -1,26 +1,26 @@
 import type { Slot } from '#agent/calls/gate.ts';
 
-/** As many as an agent works on at once: without lost creates nobody ever waits here. */
+/** As many calls as an agent works on at once: without lost creates no call waits here. */
 const WIDEST = 64;
-/** Fewer would let a pool that gets full wait, more would run into the next block together. */
+/** After a lost create. Fewer would slow a pool that becomes full; more would all lose to the same neighbour. */
 const AFTER_LOSS = 4;
 
-export interface Turn extends Disposable {
+export interface Permit extends Disposable {
   won(): void;
   lost(): void;
 }
 
 /**
- * How many creates in one pool may be under way. A lost create says that another node's block begins here: whatever else
- * is sent behind it would be lost too. So after it only a few go ahead, and with each one won one more.
+ * Limits the creates under way in one pool. A lost create means that another node takes addresses here, and the creates sent
+ * after it would be lost too. So the limit drops, and grows by one with each create that succeeds.
  */
-export class TakingPace {
+export class CreateLimiter {
   readonly #waiting = new Set<() => void>();
   #width = WIDEST;
   #underWay = 0;
 
-  /** Resolves with a turn; null when the time is over or the caller is gone before there is one. Who waits holds no slot. */
-  async enter(waitMs: number, signal: AbortSignal, slot: Slot): Promise<Turn | null> {
+  /** Resolves with a permit, or with null when the time is over or the caller is gone. A call that waits holds no slot. */
+  async enter(waitMs: number, signal: AbortSignal, slot: Slot): Promise<Permit | null> {
     const deadlineMs = performance.now() + waitMs;
     while (this.#underWay >= this.#width) {
       const leftMs = deadlineMs - performance.now();
@@ -51,7 +51,7 @@ export class TakingPace {
     await promise;
     clearTimeout(timer);
     signal.removeEventListener('abort', wake);
-    // One that gives up must not keep the turn that it was woken for.
+    // A call that gives up passes its wake-up on.
     if (!this.#waiting.delete(wake) && signal.aborted) this.#wake();
   }
 
