@@ -13,7 +13,7 @@ async function inContainer(script: string): Promise<string> {
 
 test('an agent that does not see the processes of its host never takes one for gone', async () => {
   const look = `
-    import { lookAtNetns } from '${ROOM}/netns-look.ts';
+    import { lookAtNetns } from '${ROOM}/node/netns-look.ts';
     console.log(await lookAtNetns('/proc/${process.pid}/ns/net'), await lookAtNetns('/var/run/netns-of-nobody/a'));
   `;
   expect(await inContainer(look)).toBe('unclear unclear\n');
@@ -22,7 +22,7 @@ test('an agent that does not see the processes of its host never takes one for g
 test('and does not probe where such a path leads: it is another namespace, or none', async () => {
   const probe = `
     import { pino } from 'pino';
-    import { openProber } from '${ROOM}/open-prober.ts';
+    import { openProber } from '${ROOM}/compose/open-prober.ts';
     await using starting = new AsyncDisposableStack();
     const prober = openProber({ detectConflict: true, detectGateway: false }, starting, pino({ level: 'silent' }));
     const about = { interface: 'lo', address: { family: 4, value: 1n }, gateway: null };

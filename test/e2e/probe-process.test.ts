@@ -29,7 +29,7 @@ test('a process that cannot come back from a foreign namespace ends itself at on
   await using pod = await makeNetns();
   const { code, stdout, stderr } = await runScript(`
     import { openSync } from 'node:fs';
-    import { HomeNetns } from '${ROOM}/home-netns.ts';
+    import { HomeNetns } from '${ROOM}/kernel/home-netns.ts';
     const home = new HomeNetns();
     const netns = openSync('${pod.path}', 'r');
     home.openSocketIn(netns);
@@ -52,7 +52,7 @@ test.each([
 ])('without $dropped the check says which capability is missing', async ({ dropped, says }) => {
   const without = dropped.length === 0 ? [] : ['--bounding-set', dropped.map((name) => `-${name}`).join(',')];
   const { stdout, stderr } = await runScript(
-    `import { checkProbeCapabilities } from '${ROOM}/capabilities.ts'; console.log(checkProbeCapabilities());`,
+    `import { checkProbeCapabilities } from '${ROOM}/kernel/capabilities.ts'; console.log(checkProbeCapabilities());`,
     'setpriv',
     ...without,
   );
