@@ -29,7 +29,7 @@ const PAUSE = { firstMs: 1_000, mostMs: 60_000 };
 const TROUBLE_FOR_MS = 10_000;
 
 /** Takes part in leader election and, while it is the leader, runs its tasks on one shared view. Disposing ends the term and releases the lease. */
-export class Controller implements AsyncDisposable {
+export class LeaderController implements AsyncDisposable {
   readonly #deps: ControllerDeps;
   readonly #election: Election;
   #view: ClusterView | null = null;

@@ -3,7 +3,7 @@ import { keepPools } from '#controller/lifecycle/keep-pools.ts';
 import { keepSubnets } from '#controller/lifecycle/keep-subnets.ts';
 import type { EndpointRules } from '#controller/project/plan-endpoint.ts';
 import type { PodsView } from '#controller/project/pods-view.ts';
-import { PoolCatalog } from '#controller/project/pool-catalog.ts';
+import { PoolReadings } from '#controller/project/pool-catalog.ts';
 import type { Sample } from '#controller/project/pool-gauges.ts';
 import { projectEndpoints } from '#controller/project/project-endpoints.ts';
 import { projectPools } from '#controller/project/project-pools.ts';
@@ -46,7 +46,7 @@ export function startNetworkReconcilers(options: NetworkReconcilersOptions): Net
       }),
     );
   const [subnets, reserved, endpoints] = [watch(SUBNETS), watch(RESERVED_IPS), watch(ENDPOINTS)];
-  const catalog = stack.use(new PoolCatalog(pools, reserved));
+  const catalog = stack.use(new PoolReadings(pools, reserved));
   const all = { ...options, subnets, reserved, endpoints, catalog };
   stack.use(keepPools(all));
   stack.use(keepSubnets(all));

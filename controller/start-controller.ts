@@ -12,7 +12,7 @@ import { startHealthServer } from '#pkg/metrics/health-server.ts';
 import { MetricSet } from '#pkg/metrics/metric-set.ts';
 import { startMetricsServer } from '#pkg/metrics/metrics-server.ts';
 import { AdoptionGate } from './adoption.ts';
-import { Controller } from './controller.ts';
+import { LeaderController } from './controller.ts';
 import type { ControllerEnv } from './controller-env.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
 import { upkeepTask } from './upkeep-task.ts';
@@ -58,7 +58,7 @@ export async function startController(setting: ControllerSetting, log: Logger): 
   const tasks = [gate.behind(collect), gate.behind(upkeep)];
   const { leaseFreshMs } = settings;
   const controller = starting.use(
-    new Controller(env, { client, tasks, log, timing: SYSTEM_TIMING, now, leaseFreshMs }),
+    new LeaderController(env, { client, tasks, log, timing: SYSTEM_TIMING, now, leaseFreshMs }),
   );
   const checks = { startup: () => null, readiness: () => controller.readiness(), liveness: () => null };
   starting.use(await startHealthServer(checks, { ...at, port: env.healthPort, portSetting: 'SPIDERPOOL_HEALTH_PORT' }));

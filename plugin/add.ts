@@ -4,10 +4,10 @@ import type { AddRequest } from '#pkg/cni/request.ts';
 import { type AddResult, toAddResult } from '#pkg/cni/result.ts';
 import { askAgent } from './agent-client.ts';
 import { decodeAnswerBody } from './answer-body.ts';
-import type { Call } from './call.ts';
+import type { PluginCall } from './call.ts';
 
 /** An ADD whose answer was lost is not sent again: the runtime follows with DEL and tries anew. */
-export async function add(request: AddRequest, call: Call): Promise<AddResult> {
+export async function add(request: AddRequest, call: PluginCall): Promise<AddResult> {
   const answer = await askAgent(call, { method: 'POST', path: PATHS.ip, args: toAddArgs(request) });
   return toAddResult(request.cniVersion, request.ifName, decodeAnswerBody(answer, decodeAddResponse));
 }

@@ -4,7 +4,7 @@ import { encodeRequest } from '#pkg/agentapi/http-request.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Reason } from '#pkg/errors/reasons.ts';
 import { type AgentReply, readReply } from './agent-reply.ts';
-import { type Call, remainingMs } from './call.ts';
+import { type PluginCall, remainingMs } from './call.ts';
 import { socketPath } from './host-paths.ts';
 
 const ANSWER_LIMIT_BYTES = 4 * 1024 * 1024;
@@ -37,7 +37,7 @@ export function isUnserved({ reason }: IpamError): boolean {
  * and `out-of-time` where no time was left to ask; an error that the agent answered is thrown as it is. A request whose
  * answer was lost is not sent again.
  */
-export async function askAgent(call: Call, question: AgentQuestion): Promise<string> {
+export async function askAgent(call: PluginCall, question: AgentQuestion): Promise<string> {
   const socket = socketPath(call.io);
   const patientUntilMs = call.io.nowMs() + call.budget.patienceMs;
   for (;;) {
@@ -58,7 +58,7 @@ type Outcome =
   | { readonly kind: 'not-yet'; readonly error: IpamError }
   | { readonly kind: 'failure'; readonly error: IpamError };
 
-async function exchange(call: Call, socket: string, { method, path, args }: AgentQuestion): Promise<AgentReply> {
+async function exchange(call: PluginCall, socket: string, { method, path, args }: AgentQuestion): Promise<AgentReply> {
   const leftMs = Math.floor(remainingMs(call));
   if (leftMs <= 0) throw new IpamError('out-of-time', 'timed out before the agent could be asked');
   const timeoutMs = Math.max(1, leftMs - ROLLBACK_MARGIN_MS);

@@ -21,23 +21,23 @@ const BUDGETS: Readonly<Record<Verb, Budget>> = {
 };
 
 /** One CNI call on its way. */
-export interface Call {
+export interface PluginCall {
   readonly io: PluginIo;
   readonly budget: Budget;
   readonly startedMs: number;
 }
 
-export function startCall(io: PluginIo): Call {
+export function startCall(io: PluginIo): PluginCall {
   const command = io.env('CNI_COMMAND') ?? '';
   return { io, budget: isVerb(command) ? BUDGETS[command] : BUDGETS.VERSION, startedMs: io.nowMs() };
 }
 
 /** Milliseconds left to print the answer. */
-export function printingMs(call: Call): number {
+export function printingMs(call: PluginCall): number {
   return Math.max(0, call.startedMs + call.budget.totalMs - call.io.nowMs());
 }
 
 /** Milliseconds left for the agent. */
-export function remainingMs(call: Call): number {
+export function remainingMs(call: PluginCall): number {
   return call.startedMs + call.budget.totalMs - call.budget.reserveMs - call.io.nowMs();
 }

@@ -1,9 +1,9 @@
 import { type CheckArgs, PATHS } from '#pkg/agentapi/wire.ts';
 import type { CheckRequest } from '#pkg/cni/request.ts';
 import { askAgent } from './agent-client.ts';
-import type { Call } from './call.ts';
+import type { PluginCall } from './call.ts';
 
-export async function check(request: CheckRequest, call: Call): Promise<null> {
+export async function check(request: CheckRequest, call: PluginCall): Promise<null> {
   const { containerID, ifName, netns, pod, network, addresses } = request;
   const args: CheckArgs = {
     containerID,

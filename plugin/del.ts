@@ -3,14 +3,14 @@ import { type DelArgs, PATHS, type SpooledDel } from '#pkg/agentapi/wire.ts';
 import type { DelRequest } from '#pkg/cni/request.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { askAgent, isUnserved } from './agent-client.ts';
-import type { Call } from './call.ts';
+import type { PluginCall } from './call.ts';
 import { spoolDirectory } from './host-paths.ts';
 import type { PluginIo, SpoolOutcome } from './plugin-io.ts';
 
 const MAX_SPOOL_FILES = 10_000;
 
 /** Succeeds without an agent too: the spool keeps the DEL, so that no pod hangs in Terminating and no address is lost. */
-export async function del(request: DelRequest, call: Call): Promise<null> {
+export async function del(request: DelRequest, call: PluginCall): Promise<null> {
   const directory = spoolDirectory(call.io);
   const args = toDelArgs(request);
   try {

@@ -3,9 +3,9 @@ import { type GcArgs, PATHS } from '#pkg/agentapi/wire.ts';
 import type { GcRequest } from '#pkg/cni/request.ts';
 import { askAgent } from './agent-client.ts';
 import { decodeAnswerBody } from './answer-body.ts';
-import type { Call } from './call.ts';
+import type { PluginCall } from './call.ts';
 
-export async function gc({ network, validAttachments }: GcRequest, call: Call): Promise<null> {
+export async function gc({ network, validAttachments }: GcRequest, call: PluginCall): Promise<null> {
   const args: GcArgs = { network, validAttachments };
   const answer = await askAgent(call, { method: 'POST', path: PATHS.gc, args });
   decodeAnswerBody(answer, decodeGcResponse);

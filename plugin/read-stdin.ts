@@ -1,9 +1,9 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { type Call, remainingMs } from './call.ts';
+import { type PluginCall, remainingMs } from './call.ts';
 
 const LIMIT_BYTES = 1024 * 1024;
 
-export async function readStdin(call: Call): Promise<string> {
+export async function readStdin(call: PluginCall): Promise<string> {
   const outcome = await call.io.readStdin(LIMIT_BYTES, remainingMs(call));
   switch (outcome.kind) {
     case 'text':

@@ -4,7 +4,7 @@ import { type CniRequest, parseRequest, type RequestOf } from '#pkg/cni/request.
 import type { Verb } from '#pkg/cni/versions.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { add } from './add.ts';
-import { type Call, printingMs, startCall } from './call.ts';
+import { type PluginCall, printingMs, startCall } from './call.ts';
 import { check } from './check.ts';
 import { del } from './del.ts';
 import { readVariable } from './environment.ts';
@@ -14,7 +14,7 @@ import { readStdin } from './read-stdin.ts';
 import { status } from './status.ts';
 import { version } from './version.ts';
 
-const VERBS: { readonly [V in Verb]: (request: RequestOf<V>, call: Call) => Promise<object | null> } = {
+const VERBS: { readonly [V in Verb]: (request: RequestOf<V>, call: PluginCall) => Promise<object | null> } = {
   ADD: add,
   DEL: del,
   CHECK: check,
@@ -40,11 +40,11 @@ export async function run(io: PluginIo): Promise<0 | 1> {
 }
 
 /** The table's own type says that the verb and its request belong together; TypeScript cannot follow it through an index. */
-function serve(request: CniRequest, call: Call): Promise<object | null> {
-  const verb = VERBS[request.verb] as (request: CniRequest, call: Call) => Promise<object | null>;
+function serve(request: CniRequest, call: PluginCall): Promise<object | null> {
+  const verb = VERBS[request.verb] as (request: CniRequest, call: PluginCall) => Promise<object | null>;
   return verb(request, call);
 }
 
-function print(call: Call, document: object): boolean {
+function print(call: PluginCall, document: object): boolean {
   return call.io.writeStdout(`${JSON.stringify(document)}\n`, printingMs(call));
 }

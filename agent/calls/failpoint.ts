@@ -1,5 +1,5 @@
 /** The moments between a request and its answer at which a crash is interesting; tests stop the process there. */
-export type Step =
+export type FailpointName =
   | 'add-received'
   | 'address-chosen'
   | 'record-created'
@@ -9,4 +9,4 @@ export type Step =
   | 'record-released'
   | 'spool-entry-applied';
 
-export type Failpoint = (step: Step) => void;
+export type Failpoint = (step: FailpointName) => void;

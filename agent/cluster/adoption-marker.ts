@@ -7,7 +7,7 @@ import { logTrouble } from './watch-trouble.ts';
 const NAME = 'ipledger-adopted';
 
 /** Whether what Spiderpool had given away is in the ledger: until then no address may be handed out. */
-export class AdoptionMarker implements AsyncDisposable {
+export class AdoptionWatch implements AsyncDisposable {
   /** Rejects only if this was disposed of before. */
   readonly adopted: Promise<void>;
   readonly #reflector: Reflector;

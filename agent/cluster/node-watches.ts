@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import { AdoptionMarker } from './adoption-marker.ts';
+import { AdoptionWatch } from './adoption-marker.ts';
 import { NamespaceCache } from './namespace-cache.ts';
 import { NodeLabels } from './node-labels.ts';
 import { PodCache } from './pod-cache.ts';
@@ -14,7 +14,7 @@ export class NodeWatches implements AsyncDisposable {
   readonly namespaces: NamespaceCache;
   readonly nodeLabels: NodeLabels;
   readonly controllers: TopController;
-  readonly #adoption: AdoptionMarker;
+  readonly #adoption: AdoptionWatch;
 
   constructor(client: KubeClient, { node, namespace }: { node: string; namespace: string }, log: Logger) {
     this.pods = new PodCache(client, { node, log });
@@ -22,7 +22,7 @@ export class NodeWatches implements AsyncDisposable {
     this.namespaces = new NamespaceCache(client, log);
     this.nodeLabels = new NodeLabels(client, node, log);
     this.controllers = new TopController(client);
-    this.#adoption = new AdoptionMarker(client, namespace, log);
+    this.#adoption = new AdoptionWatch(client, namespace, log);
   }
 
   /** Waits until all caches are synced; `waitFor` hears what is still missing. Rejects only when disposed before that. */

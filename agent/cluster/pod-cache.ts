@@ -8,7 +8,7 @@ import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { WatchEvent } from '#pkg/kube/watch/known-objects.ts';
 import { Reflector } from '#pkg/kube/watch/reflector.ts';
 import { decodePod, type SeenPod } from './decode-pod.ts';
-import { PodTable } from './pod-table.ts';
+import { NodePodTable } from './pod-table.ts';
 import { logTrouble } from './watch-trouble.ts';
 
 export interface PodCacheOptions {
@@ -26,7 +26,7 @@ export class PodCache implements Pods, AsyncDisposable {
   readonly #node: string;
   readonly #log: Logger;
   readonly #listeners = new Set<(uid: string) => void>();
-  readonly #table = new PodTable((uid) => this.#tellEnd(uid));
+  readonly #table = new NodePodTable((uid) => this.#tellEnd(uid));
   readonly #reflector: Reflector;
 
   constructor(client: KubeClient, { node, log }: PodCacheOptions) {

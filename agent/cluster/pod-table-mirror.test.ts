@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { buildPod } from '#test/support/build-pod.ts';
 import { decodePod } from './decode-pod.ts';
-import { PodTable } from './pod-table.ts';
+import { NodePodTable } from './pod-table.ts';
 
 const DELETED = { deletionTimestamp: '2026-11-16T10:00:00Z' };
 const victim = (resourceVersion: number, metadata = {}) =>
@@ -19,7 +19,7 @@ const mirror = (objectUid: string, resourceVersion: number) => {
 
 function start() {
   const ended: string[] = [];
-  return { table: new PodTable((uid) => void ended.push(uid)), ended };
+  return { table: new NodePodTable((uid) => void ended.push(uid)), ended };
 }
 
 test.each(['before', 'after'])('a pod that claims to mirror another, seen %s it, does not stand for it', (order) => {

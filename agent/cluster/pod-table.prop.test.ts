@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { buildPod } from '#test/support/build-pod.ts';
 import { decodePod } from './decode-pod.ts';
-import { PodTable } from './pod-table.ts';
+import { NodePodTable } from './pod-table.ts';
 
 const pod = (uid: string, resourceVersion: number, isAlive = true) =>
   decodePod(buildPod(resourceVersion, { uid, metadata: isAlive ? {} : { deletionTimestamp: '2026-11-16T10:00:00Z' } }));
 
 function start() {
   const ended: string[] = [];
-  return { table: new PodTable((uid) => void ended.push(uid)), ended };
+  return { table: new NodePodTable((uid) => void ended.push(uid)), ended };
 }
 
 /** What the API server wrote of one name: `first` lives, is marked and goes, then `second` does. */

@@ -12,7 +12,7 @@ const MOST_LEARNED = 1_000;
 const MOST_GONE = 5_000;
 
 /** What is known of the pods of this node, whoever brought the news first. A pod that was seen gone stays gone. */
-export class PodTable {
+export class NodePodTable {
   readonly #entries = new Map<string, Entry>();
   readonly #byName = new Map<string, string>();
   /** The objects that say they are the pod of this UID, in the order they were seen. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
-import { type Evidence, judgeLeftover } from './leftovers.ts';
+import { type HostEvidence, judgeLeftover } from './leftovers.ts';
 
 const NOW = new Date('2026-01-01T12:00:00Z');
 const PATIENCE = { netnsGoneMs: 60_000, earlierBootMs: 300_000 };
-const SEEN: Evidence = {
+const SEEN: HostEvidence = {
   nowMs: 1_000_000,
   bootID: 'boot-2',
   agentStartedAtMs: 500_000,

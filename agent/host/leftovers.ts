@@ -1,19 +1,24 @@
-import type { Sight, Verdict } from '#agent/release/collector.ts';
+import type { LeftoverVerdict, Sight } from '#agent/release/collector.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 
-export interface Evidence extends Sight {
+export interface HostEvidence extends Sight {
   readonly bootID: string;
   /** No rest is longer than this, whatever its `until` says. */
   readonly longestRestMs: number;
 }
 
-export interface Patience {
+export interface LeftoverPatience {
   readonly netnsGoneMs: number;
   readonly earlierBootMs: number;
 }
 
 /** Rule 6 without Kubernetes: what DEL never reported is freed on proof only. Null: in use, nothing to say. */
-export function judgeLeftover({ spec }: IpRecord, evidence: Evidence, patience: Patience, now: Date): Verdict | null {
+export function judgeLeftover(
+  { spec }: IpRecord,
+  evidence: HostEvidence,
+  patience: LeftoverPatience,
+  now: Date,
+): LeftoverVerdict | null {
   if (spec.state === 'Cooling' || spec.state === 'Quarantined') return judgeResting(spec.until, evidence, now);
   if (spec.state !== 'Allocated') return null;
   const { bootID } = spec.holder;
@@ -29,13 +34,13 @@ export function judgeLeftover({ spec }: IpRecord, evidence: Evidence, patience: 
   );
 }
 
-function judgeResting(until: string | undefined, evidence: Evidence, now: Date): Verdict {
+function judgeResting(until: string | undefined, evidence: HostEvidence, now: Date): LeftoverVerdict {
   const restedMs = evidence.nowMs - evidence.seenSinceMs;
   const isOver = until === undefined || Date.parse(until) <= now.getTime() || restedMs >= evidence.longestRestMs;
   return { free: isOver, because: isOver ? 'its rest is over' : `it rests until ${until}` };
 }
 
-function verdict(waitedMs: number, neededMs: number, fact: string): Verdict {
+function verdict(waitedMs: number, neededMs: number, fact: string): LeftoverVerdict {
   if (waitedMs >= neededMs) return { free: true, because: fact };
   return { free: false, because: `${fact}; looked at again in ${Math.ceil((neededMs - waitedMs) / 1000)} s` };
 }

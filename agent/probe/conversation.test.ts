@@ -3,7 +3,7 @@ import { arpDialect } from '#agent/probe/wire/arp-dialect.ts';
 import { buildArpAnnouncement } from '#agent/probe/wire/arp-frame.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import { Conversation } from './conversation.ts';
-import type { Outcome } from './exchange.ts';
+import type { ExchangeOutcome } from './exchange.ts';
 
 const ADDRESS = parseAddress('10.0.2.50');
 const FOREIGN = Buffer.from('0a0000000002', 'hex');
@@ -29,7 +29,7 @@ function scriptedWire(failures: number) {
   };
 }
 
-function runUntilOutcome(conversation: Conversation): { outcome: Outcome; atMs: number } {
+function runUntilOutcome(conversation: Conversation): { outcome: ExchangeOutcome; atMs: number } {
   for (let nowMs = 0; nowMs < 1_000; nowMs += 3) {
     const outcome = conversation.step(nowMs);
     if (outcome !== null) return { outcome, atMs: nowMs };

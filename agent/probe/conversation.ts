@@ -1,5 +1,5 @@
 import type { Dialect } from '#agent/probe/wire/dialect.ts';
-import { Exchange, type ExchangePlan, type Outcome, type Question } from './exchange.ts';
+import { type ExchangeOutcome, type ExchangePlan, ProbeExchange, type ProbeQuestion } from './exchange.ts';
 
 const SEND_RETRIES = 3;
 /** More than the buffer of a socket holds, so that a drain reads all that came before it. */
@@ -19,17 +19,17 @@ export interface Wire {
 export class Conversation {
   readonly #wire: Wire;
   readonly #dialect: Dialect;
-  readonly #exchange: Exchange;
+  readonly #exchange: ProbeExchange;
   #failures = 0;
 
   constructor(wire: Wire, dialect: Dialect, plan: ExchangePlan) {
     this.#wire = wire;
     this.#dialect = dialect;
-    this.#exchange = new Exchange(plan);
+    this.#exchange = new ProbeExchange(plan);
   }
 
   /** To be called again and again. Hears first, so that silence is never said over an answer that is already here. */
-  step(nowMs: number): Outcome | null {
+  step(nowMs: number): ExchangeOutcome | null {
     this.#hear();
     const outcome = this.#exchange.outcome(nowMs);
     if (outcome !== null) return outcome;
@@ -48,7 +48,7 @@ export class Conversation {
   }
 
   /** False where sending failed and is to be tried again. */
-  #ask(question: Question): boolean {
+  #ask(question: ProbeQuestion): boolean {
     const { probe, gatewayRequest } = this.#dialect;
     try {
       this.#wire.send(question === 'gateway' ? (gatewayRequest ?? probe) : probe);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Exchange, type ExchangePlan } from './exchange.ts';
+import { type ExchangePlan, ProbeExchange } from './exchange.ts';
 
 const MAC = '0a:00:00:00:00:02';
 const CONFLICT: ExchangePlan = { detectConflict: true, detectGateway: false, windowMs: 100, count: 3 };
@@ -13,7 +13,7 @@ interface Arrival {
 
 /** Runs an exchange on a clock of its own that stands still where `stalls` says so. */
 function run(plan: ExchangePlan, arrivals: readonly Arrival[], isAwake: (nowMs: number) => boolean = () => true) {
-  const exchange = new Exchange(plan);
+  const exchange = new ProbeExchange(plan);
   const asked: string[] = [];
   const pending = [...arrivals];
   for (let nowMs = 0; nowMs < 2_000; nowMs += 1) {

@@ -4,9 +4,9 @@ import { Asking } from './asking.ts';
 const GATEWAY_TRIES = 3;
 const GATEWAY_TRY_MS = 100;
 
-export type Question = 'address' | 'gateway';
+export type ProbeQuestion = 'address' | 'gateway';
 
-export type Outcome =
+export type ExchangeOutcome =
   | { readonly kind: 'free' }
   | { readonly kind: 'conflict'; readonly mac: string }
   | { readonly kind: 'gateway-unreachable' };
@@ -19,7 +19,7 @@ export interface ExchangePlan {
 }
 
 /** Who was asked when, who answered, and what that means. Knows neither clock nor socket. */
-export class Exchange {
+export class ProbeExchange {
   readonly #address: Asking | null;
   readonly #gateway: Asking | null;
   #conflict: string | null = null;
@@ -30,14 +30,14 @@ export class Exchange {
     this.#gateway = detectGateway ? new Asking(GATEWAY_TRIES, GATEWAY_TRY_MS) : null;
   }
 
-  due(nowMs: number): Question | null {
+  due(nowMs: number): ProbeQuestion | null {
     if (this.#address?.isDue(nowMs)) return 'address';
     // This question names the address as its sender, and peers believe it: everybody must have had a chance to object.
     if (this.#address !== null && !this.#address.isNearlyOver(nowMs)) return null;
     return !this.#isGatewaySeen && this.#gateway?.isDue(nowMs) ? 'gateway' : null;
   }
 
-  asked(question: Question, nowMs: number): void {
+  asked(question: ProbeQuestion, nowMs: number): void {
     (question === 'address' ? this.#address : this.#gateway)?.asked(nowMs);
   }
 
@@ -47,7 +47,7 @@ export class Exchange {
   }
 
   /** Null while it is open. Silence is an answer only if everything that came before `nowMs` was shown to `see`. */
-  outcome(nowMs: number): Outcome | null {
+  outcome(nowMs: number): ExchangeOutcome | null {
     if (this.#address !== null && this.#conflict !== null) return { kind: 'conflict', mac: this.#conflict };
     if (this.#address?.isOver(nowMs) === false) return null;
     if (this.#gateway === null || this.#isGatewaySeen) return { kind: 'free' };

@@ -17,12 +17,12 @@ export interface Sight {
   readonly seenSinceMs: number;
 }
 
-export type Verdict = { readonly free: boolean; readonly because: string };
+export type LeftoverVerdict = { readonly free: boolean; readonly because: string };
 
 /** Rule 6: frees on proof only. Null: in use, nothing to say. */
-export type JudgeLeftover = (record: IpRecord, sight: Sight) => Verdict | null;
+export type JudgeLeftover = (record: IpRecord, sight: Sight) => LeftoverVerdict | null;
 
-export interface CollectorDeps {
+export interface NodeCollectorDeps {
   readonly index: NodeIndex;
   readonly releaser: Releaser;
   readonly judge: JudgeLeftover;
@@ -33,13 +33,13 @@ export interface CollectorDeps {
 
 /** Frees what DEL never reported: looks at every record of this node again and again, and remembers since when it looks so. */
 export class Collector {
-  readonly #deps: CollectorDeps;
+  readonly #deps: NodeCollectorDeps;
   readonly #startedAtMs: number;
   /** By record uid and version, so that a change starts the count anew. */
   #goneSince = new Map<string, number>();
   #seenSince = new Map<string, number>();
 
-  constructor(deps: CollectorDeps) {
+  constructor(deps: NodeCollectorDeps) {
     this.#deps = deps;
     this.#startedAtMs = deps.nowMs();
   }

@@ -13,7 +13,7 @@ import { REASONS } from '#pkg/errors/reasons.ts';
 import type { Agent } from './agent.ts';
 import { serveInspection } from './inspection-routes.ts';
 import { parseBody } from './request-body.ts';
-import { Answer, SocketServer } from './socket-server.ts';
+import { SocketAnswer, SocketServer } from './socket-server.ts';
 
 const DEFAULT_TIMEOUT_MS = 90_000;
 /** Of Spiderpool's coordinator plugin, which asks its own agent. */
@@ -41,12 +41,12 @@ export function buildServer(agent: Agent, log: Logger, options: ConflictReleaseO
     if (args.isReleaseConflictIPs === true) {
       const held = agent.recordsOfContainer(args.containerID);
       const refusal = refuseConflictRelease(held, options);
-      if (refusal !== null) return new Answer(refusal.status, refusal.message);
+      if (refusal !== null) return new SocketAnswer(refusal.status, refusal.message);
     }
     const [kept] = await agent.delContainer(args);
     if (kept === undefined) return '';
     const { status, message } = keptInConflict(kept);
-    return new Answer(status, message);
+    return new SocketAnswer(status, message);
   });
   server.on('POST', PATHS.check, async ({ body }) => {
     await agent.check(decodeCheckArgs(parseBody(body)));
@@ -58,9 +58,9 @@ export function buildServer(agent: Agent, log: Logger, options: ConflictReleaseO
   });
   server.on('GET', PATHS.workloadEndpoint, async ({ query }) => {
     const [namespace, name] = [query.get('podNamespace'), query.get('podName')];
-    if (namespace === null || name === null) return new Answer(422, 'podNamespace and podName are required');
+    if (namespace === null || name === null) return new SocketAnswer(422, 'podNamespace and podName are required');
     const endpoint = toWorkloadEndpoint(agent.recordsOfPod(namespace, name));
-    return endpoint ?? new Answer(404, `no endpoint of ${namespace}/${name} on this node`);
+    return endpoint ?? new SocketAnswer(404, `no endpoint of ${namespace}/${name} on this node`);
   });
   server.on('GET', COORDINATOR, async () => {
     const message = "ipledger manages addresses only: the coordinator's configuration is not served here";
@@ -82,13 +82,13 @@ function callOf(response: ServerResponse, { timeoutMs = DEFAULT_TIMEOUT_MS, ageM
   return { begunAtMs: arrivedAtMs - ageMs, arrivedAtMs, deadlineMs: arrivedAtMs + timeoutMs, signal: gone.signal };
 }
 
-function explain(thrown: unknown, { method, url, headers }: IncomingMessage, log: Logger): Answer {
+function explain(thrown: unknown, { method, url, headers }: IncomingMessage, log: Logger): SocketAnswer {
   const { reason, message, details } = toIpamError(thrown);
   const fields = { method, url, reason, details };
   if (reason === 'internal') log.error({ ...fields, err: thrown }, message);
   else log.warn(fields, message);
   // Spiderpool's plugin reads one JSON string, and of a status it does not expect nothing at all.
-  if (headers[CLIENT_HEADER] === undefined) return new Answer(500, [message, details].filter(Boolean).join('\n'));
+  if (headers[CLIENT_HEADER] === undefined) return new SocketAnswer(500, [message, details].filter(Boolean).join('\n'));
   const body: ErrorBody = { reason, message, details };
-  return new Answer(REASONS[reason].cni === 50 || reason === 'agent-busy' ? 503 : 500, body);
+  return new SocketAnswer(REASONS[reason].cni === 50 || reason === 'agent-busy' ? 503 : 500, body);
 }

@@ -6,12 +6,12 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { callSocket } from '#test/support/socket-call.ts';
-import { Answer, type Handler, SocketServer } from './socket-server.ts';
+import { SocketAnswer, type SocketHandler, SocketServer } from './socket-server.ts';
 
-async function serve(handler: Handler) {
+async function serve(handler: SocketHandler) {
   const directory = await mkdtemp(join(tmpdir(), 'ipledger-socket-'));
   const path = join(directory, 'a.sock');
-  const server = new SocketServer((thrown) => new Answer(500, toIpamError(thrown).message));
+  const server = new SocketServer((thrown) => new SocketAnswer(500, toIpamError(thrown).message));
   server.on('GET', '/x', handler);
   await server.listen(path);
   return {

@@ -21,7 +21,7 @@ interface Question {
 }
 
 /** A status other than 200. Anything else that a handler returns is the body of a 200: an empty string for none. */
-export class Answer {
+export class SocketAnswer {
   readonly status: number;
   readonly value: unknown;
 
@@ -31,14 +31,14 @@ export class Answer {
   }
 }
 
-export type Handler = (question: Question) => Promise<unknown>;
+export type SocketHandler = (question: Question) => Promise<unknown>;
 
 /** What a caller is told of a failure. */
-export type Explain = (thrown: unknown, request: IncomingMessage) => Answer;
+export type Explain = (thrown: unknown, request: IncomingMessage) => SocketAnswer;
 
 /** HTTP on a Unix socket: exact paths, JSON out, everything that is read bounded in size and time. */
 export class SocketServer {
-  readonly #routes = new Map<string, Handler>();
+  readonly #routes = new Map<string, SocketHandler>();
   readonly #explain: Explain;
   readonly #server = createServer({
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -56,7 +56,7 @@ export class SocketServer {
     });
   }
 
-  on(method: Method, path: string, handler: Handler): void {
+  on(method: Method, path: string, handler: SocketHandler): void {
     this.#routes.set(`${method} ${path}`, handler);
   }
 
@@ -104,7 +104,7 @@ export class SocketServer {
 
 /** Throws for what has no form in JSON: a fault of the handler, which is explained like any other. */
 function toText(answer: unknown): { status: number; text: string } {
-  const { status, value } = answer instanceof Answer ? answer : { status: 200, value: answer };
+  const { status, value } = answer instanceof SocketAnswer ? answer : { status: 200, value: answer };
   if (value === '') return { status, text: '' };
   const text: string | undefined = JSON.stringify(value);
   if (text === undefined) throw new Error('the handler returned nothing to answer');

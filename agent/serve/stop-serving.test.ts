@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
-import { Answer, SocketServer } from './socket-server.ts';
+import { SocketAnswer, SocketServer } from './socket-server.ts';
 import { stopServing } from './stop-serving.ts';
 
 async function serve() {
   const directory = await mkdtemp(join(tmpdir(), 'ipledger-serve-'));
   const path = join(directory, 'agent.sock');
-  const server = new SocketServer(() => new Answer(500, ''));
+  const server = new SocketServer(() => new SocketAnswer(500, ''));
   const held = Promise.withResolvers<void>();
   server.on('GET', '/', async () => 'fine');
   server.on('GET', '/slow', async () => {

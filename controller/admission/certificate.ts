@@ -4,9 +4,9 @@ import { parseAddress } from '#pkg/ip/address.ts';
 import {
   bitString,
   boolean,
+  derInteger,
   explicit,
   implicit,
-  integer,
   objectIdentifier,
   octetString,
   sequence,
@@ -37,7 +37,7 @@ const OID = {
   serverAuth: '1.3.6.1.5.5.7.3.1',
   ecdsaWithSha256: '1.2.840.10045.4.3.2',
 };
-const V3 = integer(Uint8Array.of(2));
+const V3 = derInteger(Uint8Array.of(2));
 const SIGNS_CERTIFICATES = bitString(Uint8Array.of(0x04), 2);
 const SIGNS_HANDSHAKES = bitString(Uint8Array.of(0x80), 7);
 const SIGNATURE = sequence(objectIdentifier(OID.ecdsaWithSha256));
@@ -47,7 +47,7 @@ export function createCa(name: string, validity: Validity): Identity {
   const { publicKey, privateKey } = newKeys();
   const keyId = keyIdOf(publicKey);
   const extensions = [
-    extension(OID.basicConstraints, sequence(boolean(true), integer(Uint8Array.of(0))), 'critical'),
+    extension(OID.basicConstraints, sequence(boolean(true), derInteger(Uint8Array.of(0))), 'critical'),
     extension(OID.keyUsage, SIGNS_CERTIFICATES, 'critical'),
     extension(OID.subjectKeyId, octetString(keyId)),
   ];
@@ -87,7 +87,7 @@ interface Parts {
 function certificate({ subject, publicKey, issuer, signer, validity, extensions }: Parts): string {
   const body = sequence(
     explicit(0, V3),
-    integer(randomBytes(16)),
+    derInteger(randomBytes(16)),
     SIGNATURE,
     distinguishedName(issuer),
     sequence(time(validity.from), time(validity.to)),

@@ -27,7 +27,7 @@ export function set(...parts: readonly Uint8Array[]): Buffer {
 }
 
 /** Of a number that is not negative, in big-endian bytes. */
-export function integer(bytes: Uint8Array): Buffer {
+export function derInteger(bytes: Uint8Array): Buffer {
   const first = bytes.findIndex((byte) => byte !== 0);
   const digits = first === -1 ? Uint8Array.of(0) : bytes.subarray(first);
   const isNegativeLooking = (digits[0] ?? 0) >= 0x80;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { buildPool } from '#test/support/build-pool.ts';
 import { admissionHandlers } from './handlers.ts';
 import { Reservations } from './reservations.ts';
-import type { AdmissionRequest, Fields } from './review.ts';
+import type { AdmissionRequest, ReviewFields } from './review.ts';
 import { toResponse } from './verdict.ts';
 
 const handlers = admissionHandlers({
@@ -48,7 +48,7 @@ const metadata = fc.record(
   },
   { requiredKeys: [] },
 );
-const objectOf = (kind: string): fc.Arbitrary<Fields> =>
+const objectOf = (kind: string): fc.Arbitrary<ReviewFields> =>
   fc.oneof(
     fc.record({
       apiVersion: fc.constant('spiderpool.spidernet.io/v2beta1'),

@@ -1,15 +1,15 @@
 import { mutatePool, mutateReservedIp, mutateSubnet } from './mutate.ts';
 import type { NetworkWorld } from './network-world.ts';
 import type { Reservations } from './reservations.ts';
-import type { AdmissionRequest, Fields } from './review.ts';
+import type { AdmissionRequest, ReviewFields } from './review.ts';
 import { type PoolValidation, validatePool } from './validate-pool.ts';
 import { validateReservedIp } from './validate-reserved-ip.ts';
 import { validateSubnet } from './validate-subnet.ts';
-import { ALLOWED, type JsonPatchStep, toFieldError, type Verdict } from './verdict.ts';
+import { type AdmissionVerdict, ALLOWED, type JsonPatchStep, toFieldError } from './verdict.ts';
 
 export interface Handler {
   readonly kind: string;
-  readonly judge: (request: AdmissionRequest) => Promise<Verdict>;
+  readonly judge: (request: AdmissionRequest) => Promise<AdmissionVerdict>;
 }
 
 export interface AdmissionOptions extends Omit<PoolValidation, 'reservations'> {
@@ -26,17 +26,17 @@ export function admissionHandlers(options: AdmissionOptions): ReadonlyMap<string
   const kinds = [
     {
       kind: 'SpiderIPPool',
-      mutate: async (object: Fields) => mutatePool(object, await subnets()),
+      mutate: async (object: ReviewFields) => mutatePool(object, await subnets()),
       validate: (request: AdmissionRequest) => validatePool(request, options),
     },
     {
       kind: 'SpiderSubnet',
-      mutate: async (object: Fields) => mutateSubnet(object),
+      mutate: async (object: ReviewFields) => mutateSubnet(object),
       validate: (request: AdmissionRequest) => validateSubnet(request, options),
     },
     {
       kind: 'SpiderReservedIP',
-      mutate: async (object: Fields) => mutateReservedIp(object),
+      mutate: async (object: ReviewFields) => mutateReservedIp(object),
       validate: async (request: AdmissionRequest) => validateReservedIp(request, options),
     },
   ];
@@ -50,15 +50,15 @@ export function admissionHandlers(options: AdmissionOptions): ReadonlyMap<string
 
 async function mutation(
   { object }: AdmissionRequest,
-  mutate: (object: Fields) => Promise<JsonPatchStep[]>,
-): Promise<Verdict> {
+  mutate: (object: ReviewFields) => Promise<JsonPatchStep[]>,
+): Promise<AdmissionVerdict> {
   return object === null ? ALLOWED : { allowed: true, patch: await mutate(object) };
 }
 
 async function validation(
   request: AdmissionRequest,
-  validate: (request: AdmissionRequest) => Promise<Verdict>,
-): Promise<Verdict> {
+  validate: (request: AdmissionRequest) => Promise<AdmissionVerdict>,
+): Promise<AdmissionVerdict> {
   try {
     return await validate(request);
   } catch (thrown) {

@@ -2,26 +2,26 @@ import { isDeepStrictEqual } from 'node:util';
 import { DOMAIN_ANNOTATION } from '#pkg/crd/decode-domain.ts';
 import type { Family } from '#pkg/ip/address.ts';
 import { isMap } from '#pkg/kube/objects/kube-object.ts';
-import type { Fields } from './review.ts';
-import { forbiddenField, type Verdict } from './verdict.ts';
+import type { ReviewFields } from './review.ts';
+import { type AdmissionVerdict, forbiddenField } from './verdict.ts';
 
 export interface Families {
   readonly enableIPv4: boolean;
   readonly enableIPv6: boolean;
 }
 
-export function judgeFamily(family: Family, { enableIPv4, enableIPv6 }: Families): Verdict | null {
+export function judgeFamily(family: Family, { enableIPv4, enableIPv6 }: Families): AdmissionVerdict | null {
   const isEnabled = family === 4 ? enableIPv4 : enableIPv6;
   return isEnabled ? null : forbiddenField('spec.ipVersion', `IPv${family} is disabled`);
 }
 
 /** A change of metadata alone (labels, finalizers, owners) is harmless, except that of the domain, which is metadata too. */
-export function changesNothing(before: Fields, after: Fields): boolean {
+export function changesNothing(before: ReviewFields, after: ReviewFields): boolean {
   return isDeepStrictEqual(before['spec'], after['spec']) && domainOf(before) === domainOf(after);
 }
 
 /** What never changes once the object exists. */
-export function judgeFixed(before: Fields, after: Fields): Verdict | null {
+export function judgeFixed(before: ReviewFields, after: ReviewFields): AdmissionVerdict | null {
   const [old, next] = [specOf(before), specOf(after)];
   for (const field of ['ipVersion', 'subnet']) {
     // An absent ipVersion follows from the subnet: writing it down is no change.
@@ -34,19 +34,19 @@ export function judgeFixed(before: Fields, after: Fields): Verdict | null {
   return forbiddenField(field, 'is not changeable: the addresses in use are of the old domain');
 }
 
-export function isTerminating(object: Fields): boolean {
+export function isBeingDeleted(object: ReviewFields): boolean {
   return typeof metadataOf(object)['deletionTimestamp'] === 'string';
 }
 
-export function metadataOf(object: Fields): Fields {
+export function metadataOf(object: ReviewFields): ReviewFields {
   return isMap(object['metadata']) ? object['metadata'] : {};
 }
 
-export function specOf(object: Fields): Fields {
+export function specOf(object: ReviewFields): ReviewFields {
   return isMap(object['spec']) ? object['spec'] : {};
 }
 
-function domainOf(object: Fields): string {
+function domainOf(object: ReviewFields): string {
   const { annotations } = metadataOf(object);
   const domain = isMap(annotations) ? annotations[DOMAIN_ANNOTATION] : undefined;
   return typeof domain === 'string' ? domain : 'default';

@@ -7,9 +7,9 @@ import { type Cidr, formatCidr } from '#pkg/ip/cidr.ts';
 import { parseRange } from '#pkg/ip/range.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { FINALIZER } from '#pkg/kube/objects/spider-resources.ts';
-import { isTerminating, metadataOf, specOf } from './judge-change.ts';
+import { isBeingDeleted, metadataOf, specOf } from './judge-change.ts';
 import { mergeRanges } from './merge-ranges.ts';
-import type { Fields } from './review.ts';
+import type { ReviewFields } from './review.ts';
 import type { JsonPatchStep } from './verdict.ts';
 
 type OwnSubnet = SpiderSubnet & { readonly object: KubeObject };
@@ -17,32 +17,32 @@ type OwnSubnet = SpiderSubnet & { readonly object: KubeObject };
 const OWNER_LABEL = 'ipam.spidernet.io/owner-spider-subnet';
 
 /** Mutation never refuses: what cannot be read is left as it is, and validation tells its author. `subnets` is null where the feature is off. */
-export function mutatePool(object: Fields, subnets: readonly OwnSubnet[] | null): JsonPatchStep[] {
-  if (isTerminating(object)) return [];
+export function mutatePool(object: ReviewFields, subnets: readonly OwnSubnet[] | null): JsonPatchStep[] {
+  if (isBeingDeleted(object)) return [];
   const subnet = tryRead(() => decodeSubnet(specOf(object)['subnet'], 'spec.subnet'));
   const owner = subnet === null || subnets === null ? null : findOwner(object, subnet, subnets);
   const upkept = keepNetwork(object, subnet, POOL_CIDR_LABEL);
   return difference(object, owner === null ? upkept : adopt(upkept, owner));
 }
 
-export function mutateSubnet(object: Fields): JsonPatchStep[] {
-  if (isTerminating(object)) return [];
+export function mutateSubnet(object: ReviewFields): JsonPatchStep[] {
+  if (isBeingDeleted(object)) return [];
   const subnet = tryRead(() => decodeSubnet(specOf(object)['subnet'], 'spec.subnet'));
   return difference(object, keepNetwork(object, subnet, SUBNET_CIDR_LABEL));
 }
 
-export function mutateReservedIp(object: Fields): JsonPatchStep[] {
+export function mutateReservedIp(object: ReviewFields): JsonPatchStep[] {
   const spec = specOf(object);
   const { ips } = spec;
   const first: unknown = Array.isArray(ips) ? ips[0] : undefined;
-  if (isTerminating(object) || typeof first !== 'string') return [];
+  if (isBeingDeleted(object) || typeof first !== 'string') return [];
   const family = tryRead(() => parseRange(first).family);
   const ipVersion = spec['ipVersion'] ?? family;
   const next = { ...spec, ...(ipVersion === null ? {} : { ipVersion }), ips: mergeRanges(ips) ?? ips };
   return difference(object, { ...object, spec: next });
 }
 
-function keepNetwork(object: Fields, subnet: Cidr | null, labelKey: string): Fields {
+function keepNetwork(object: ReviewFields, subnet: Cidr | null, labelKey: string): ReviewFields {
   const metadata = metadataOf(object);
   const spec = specOf(object);
   const finalizers: unknown[] = Array.isArray(metadata['finalizers']) ? metadata['finalizers'] : [];
@@ -66,7 +66,7 @@ function keepNetwork(object: Fields, subnet: Cidr | null, labelKey: string): Fie
 }
 
 /** The subnet of the same network, if the pool has no other controller yet. */
-function findOwner(object: Fields, subnet: Cidr, subnets: readonly OwnSubnet[]): OwnSubnet | null {
+function findOwner(object: ReviewFields, subnet: Cidr, subnets: readonly OwnSubnet[]): OwnSubnet | null {
   const { ownerReferences, annotations } = metadataOf(object);
   const owners: unknown[] = Array.isArray(ownerReferences) ? ownerReferences : [];
   if (owners.some((owner) => isMap(owner) && owner['controller'] === true)) return null;
@@ -77,7 +77,7 @@ function findOwner(object: Fields, subnet: Cidr, subnets: readonly OwnSubnet[]):
 }
 
 /** Gateway and routes come from the subnet at this moment and never again; an empty list of routes is a list. */
-function adopt(object: Fields, { name, uid, object: subnet }: OwnSubnet): Fields {
+function adopt(object: ReviewFields, { name, uid, object: subnet }: OwnSubnet): ReviewFields {
   const metadata = metadataOf(object);
   const spec = specOf(object);
   const { gateway, routes } = specOf(subnet);
@@ -106,7 +106,7 @@ function adopt(object: Fields, { name, uid, object: subnet }: OwnSubnet): Fields
 }
 
 /** Whole members of metadata and spec; `add` replaces one that is there. */
-function difference(before: Fields, after: Fields): JsonPatchStep[] {
+function difference(before: ReviewFields, after: ReviewFields): JsonPatchStep[] {
   return (['metadata', 'spec'] as const).flatMap((part) => {
     const [old, next] = [fieldsOf(before[part]), fieldsOf(after[part])];
     return Object.entries(next)
@@ -115,7 +115,7 @@ function difference(before: Fields, after: Fields): JsonPatchStep[] {
   });
 }
 
-function fieldsOf(value: unknown): Fields {
+function fieldsOf(value: unknown): ReviewFields {
   return isMap(value) ? value : {};
 }
 

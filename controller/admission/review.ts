@@ -7,12 +7,12 @@ export interface AdmissionRequest {
   readonly name: string;
   readonly isDryRun: boolean;
   /** Null for a DELETE. */
-  readonly object: Fields | null;
+  readonly object: ReviewFields | null;
   /** Null for a CREATE. */
-  readonly oldObject: Fields | null;
+  readonly oldObject: ReviewFields | null;
 }
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type ReviewFields = Readonly<Record<string, unknown>>;
 
 const OPERATIONS = ['CREATE', 'UPDATE', 'DELETE'] as const;
 const LONGEST_UID = 128;
@@ -34,7 +34,7 @@ export function readReview(value: unknown): AdmissionRequest {
   };
 }
 
-function readObject(value: unknown, field: string): Fields | null {
+function readObject(value: unknown, field: string): ReviewFields | null {
   if (value === undefined || value === null) return null;
   return isMap(value) ? value : fail(`its ${field} is none`);
 }

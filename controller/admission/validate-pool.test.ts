@@ -5,11 +5,11 @@ import type { RecordState } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { Reservations } from './reservations.ts';
-import type { AdmissionRequest, Fields } from './review.ts';
+import type { AdmissionRequest, ReviewFields } from './review.ts';
 import { type PoolValidation, validatePool } from './validate-pool.ts';
-import type { Verdict } from './verdict.ts';
+import type { AdmissionVerdict } from './verdict.ts';
 
-const object = (name: string, spec: object = {}, metadata: object = {}): Fields => ({
+const object = (name: string, spec: object = {}, metadata: object = {}): ReviewFields => ({
   apiVersion: 'spiderpool.spidernet.io/v2beta1',
   kind: 'SpiderIPPool',
   metadata: { name, ...metadata },
@@ -46,10 +46,10 @@ const request = (more: Partial<AdmissionRequest>): AdmissionRequest => ({
   oldObject: null,
   ...more,
 });
-const create = (it: Fields, isDryRun = false) => request({ object: it, isDryRun });
-const update = (oldObject: Fields, it: Fields) => request({ operation: 'UPDATE', object: it, oldObject });
-const remove = (name: string, oldObject: Fields) => request({ operation: 'DELETE', name, oldObject });
-const textOf = (verdict: Verdict) => {
+const create = (it: ReviewFields, isDryRun = false) => request({ object: it, isDryRun });
+const update = (oldObject: ReviewFields, it: ReviewFields) => request({ operation: 'UPDATE', object: it, oldObject });
+const remove = (name: string, oldObject: ReviewFields) => request({ operation: 'DELETE', name, oldObject });
+const textOf = (verdict: AdmissionVerdict) => {
   if (verdict.allowed) return 'allowed';
   if ('forbidden' in verdict) return verdict.forbidden;
   return `${verdict.invalid.field}: ${verdict.invalid.type}: ${verdict.invalid.message}`;

@@ -10,11 +10,11 @@ import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { recordName } from '#pkg/record/record-name.ts';
 import { isHeldState } from '#pkg/record/states.ts';
-import { changesNothing, type Families, isTerminating, judgeFamily, judgeFixed, metadataOf } from './judge-change.ts';
+import { changesNothing, type Families, isBeingDeleted, judgeFamily, judgeFixed, metadataOf } from './judge-change.ts';
 import type { NetworkWorld } from './network-world.ts';
 import type { Reservations } from './reservations.ts';
-import type { AdmissionRequest, Fields } from './review.ts';
-import { ALLOWED, forbidden, forbiddenField, invalid, type Verdict } from './verdict.ts';
+import type { AdmissionRequest, ReviewFields } from './review.ts';
+import { type AdmissionVerdict, ALLOWED, forbidden, forbiddenField, invalid } from './verdict.ts';
 
 export interface PoolValidation extends Families {
   readonly world: NetworkWorld;
@@ -25,7 +25,7 @@ export interface PoolValidation extends Families {
 }
 
 /** Throws what a decoder refuses. */
-export function validatePool(request: AdmissionRequest, given: PoolValidation): Promise<Verdict> {
+export function validatePool(request: AdmissionRequest, given: PoolValidation): Promise<AdmissionVerdict> {
   const { object, oldObject } = request;
   if (request.operation === 'DELETE') return validateDelete(request, given);
   if (object === null) throw new Error('the object is missing');
@@ -36,7 +36,7 @@ export function validatePool(request: AdmissionRequest, given: PoolValidation): 
   });
 }
 
-async function judgeCreate(object: Fields, given: PoolValidation): Promise<Verdict> {
+async function judgeCreate(object: ReviewFields, given: PoolValidation): Promise<AdmissionVerdict> {
   const pool = decodePool(object);
   return (
     judgeFamily(pool.family, given) ??
@@ -46,9 +46,13 @@ async function judgeCreate(object: Fields, given: PoolValidation): Promise<Verdi
   );
 }
 
-async function judgeUpdate(before: Fields, after: Fields, given: PoolValidation): Promise<Verdict> {
+async function judgeUpdate(
+  before: ReviewFields,
+  after: ReviewFields,
+  given: PoolValidation,
+): Promise<AdmissionVerdict> {
   if (changesNothing(before, after)) return ALLOWED;
-  if (isTerminating(before)) return forbidden('cannot update a terminating IPPool');
+  if (isBeingDeleted(before)) return forbidden('cannot update a terminating IPPool');
   const fixed = judgeFixed(before, after);
   if (fixed !== null) return fixed;
   const pool = decodePool(after);
@@ -64,8 +68,8 @@ async function judgeUpdate(before: Fields, after: Fields, given: PoolValidation)
   );
 }
 
-async function validateDelete({ name, oldObject }: AdmissionRequest, given: PoolValidation): Promise<Verdict> {
-  const isGuarded = given.enableValidatingResourcesDeletedWebhook && !(oldObject !== null && isTerminating(oldObject));
+async function validateDelete({ name, oldObject }: AdmissionRequest, given: PoolValidation): Promise<AdmissionVerdict> {
+  const isGuarded = given.enableValidatingResourcesDeletedWebhook && !(oldObject !== null && isBeingDeleted(oldObject));
   // The request of a deletecollection has no name; the object has.
   const named = metadataOf(oldObject ?? {})['name'];
   const pool = name === '' && typeof named === 'string' ? named : name;
@@ -86,7 +90,7 @@ async function othersOf({ world, reservations }: PoolValidation): Promise<Others
 }
 
 /** Equal subnets are fine while their addresses differ; different ones must not cross, but where that has happened it is not asked again. */
-function judgeOverlap(pool: Pool, { stored, coming }: Others, only?: 'addresses'): Verdict | null {
+function judgeOverlap(pool: Pool, { stored, coming }: Others, only?: 'addresses'): AdmissionVerdict | null {
   for (const other of [...stored, ...coming]) {
     const overlap = findOverlap(pool, [other]);
     if (overlap === null) continue;
@@ -105,7 +109,7 @@ function judgeOverlap(pool: Pool, { stored, coming }: Others, only?: 'addresses'
 }
 
 /** Every address that is held must stay in the pool, unless it was outside before. By the records, not by the status. */
-async function judgeUse(pool: Pool, old: Pool | null, { ledger }: PoolValidation): Promise<Verdict | null> {
+async function judgeUse(pool: Pool, old: Pool | null, { ledger }: PoolValidation): Promise<AdmissionVerdict | null> {
   const removed = old === null ? null : old.addresses.subtract(pool.addresses);
   if (removed?.isEmpty) return null;
   const taken = await ledger.takenOf(pool.name);
@@ -120,18 +124,18 @@ async function judgeUse(pool: Pool, old: Pool | null, { ledger }: PoolValidation
 }
 
 async function judgeOwner(
-  object: Fields,
+  object: ReviewFields,
   pool: Pool,
   added: IntervalSet,
   { enableSpiderSubnet, world }: PoolValidation,
-): Promise<Verdict | null> {
+): Promise<AdmissionVerdict | null> {
   const uid = enableSpiderSubnet ? owningSubnet(object) : null;
   if (uid === null) return null;
   const subnet = (await world.subnets()).find((candidate) => candidate.uid === uid);
   return subnet === undefined ? null : judgeInside(pool, added, subnet);
 }
 
-function judgeInside(pool: Pool, added: IntervalSet, subnet: SpiderSubnet): Verdict | null {
+function judgeInside(pool: Pool, added: IntervalSet, subnet: SpiderSubnet): AdmissionVerdict | null {
   if (!cidrsOverlap(pool.subnet, subnet.subnet)) return null;
   const [outside] = added.subtract(subnet.addresses).intervals();
   if (outside === undefined) return null;
@@ -142,7 +146,7 @@ function judgeInside(pool: Pool, added: IntervalSet, subnet: SpiderSubnet): Verd
   );
 }
 
-function owningSubnet(object: Fields): string | null {
+function owningSubnet(object: ReviewFields): string | null {
   const { ownerReferences } = metadataOf(object);
   const owners: unknown[] = Array.isArray(ownerReferences) ? ownerReferences : [];
   const owner = owners.find((one) => isMap(one) && one['controller'] === true && one['kind'] === 'SpiderSubnet');
@@ -150,13 +154,13 @@ function owningSubnet(object: Fields): string | null {
 }
 
 /** A pool that could not be read is in no list, so its repair counts as a new one. */
-function reserve(object: Fields, oldObject: Fields | null, reservations: Reservations): void {
+function reserve(object: ReviewFields, oldObject: ReviewFields | null, reservations: Reservations): void {
   const pool = tryDecode(object);
   const isChange = oldObject !== null && tryDecode(oldObject) !== null;
   if (pool !== null && !pool.isTerminating) reservations.hold(pool, { isChange });
 }
 
-function tryDecode(object: Fields): Pool | null {
+function tryDecode(object: ReviewFields): Pool | null {
   try {
     return decodePool(object);
   } catch {

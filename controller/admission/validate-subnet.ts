@@ -4,10 +4,10 @@ import { cidrsOverlap, formatCidr } from '#pkg/ip/cidr.ts';
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { formatRange } from '#pkg/ip/range.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import { changesNothing, type Families, isTerminating, judgeFamily, judgeFixed } from './judge-change.ts';
+import { changesNothing, type Families, isBeingDeleted, judgeFamily, judgeFixed } from './judge-change.ts';
 import type { NetworkWorld } from './network-world.ts';
-import type { AdmissionRequest, Fields } from './review.ts';
-import { ALLOWED, forbidden, forbiddenField, invalid, type Verdict } from './verdict.ts';
+import type { AdmissionRequest, ReviewFields } from './review.ts';
+import { type AdmissionVerdict, ALLOWED, forbidden, forbiddenField, invalid } from './verdict.ts';
 
 export interface SubnetValidation extends Families {
   readonly world: NetworkWorld;
@@ -15,14 +15,14 @@ export interface SubnetValidation extends Families {
 }
 
 /** Throws what a decoder refuses. */
-export async function validateSubnet(request: AdmissionRequest, given: SubnetValidation): Promise<Verdict> {
+export async function validateSubnet(request: AdmissionRequest, given: SubnetValidation): Promise<AdmissionVerdict> {
   const { object, oldObject } = request;
   if (request.operation === 'DELETE') return judgeDelete(oldObject, given);
   if (object === null) throw new Error('the object is missing');
   return oldObject === null ? judgeCreate(object, given) : judgeUpdate(oldObject, object, given);
 }
 
-async function judgeCreate(object: Fields, given: SubnetValidation): Promise<Verdict> {
+async function judgeCreate(object: ReviewFields, given: SubnetValidation): Promise<AdmissionVerdict> {
   const subnet = decodeSpiderSubnet(object);
   return (
     judgeFamily(subnet.family, given) ??
@@ -32,9 +32,13 @@ async function judgeCreate(object: Fields, given: SubnetValidation): Promise<Ver
   );
 }
 
-async function judgeUpdate(before: Fields, after: Fields, given: SubnetValidation): Promise<Verdict> {
+async function judgeUpdate(
+  before: ReviewFields,
+  after: ReviewFields,
+  given: SubnetValidation,
+): Promise<AdmissionVerdict> {
   if (changesNothing(before, after)) return ALLOWED;
-  if (isTerminating(before)) return forbidden('cannot update a terminating Subnet');
+  if (isBeingDeleted(before)) return forbidden('cannot update a terminating Subnet');
   const fixed = judgeFixed(before, after);
   if (fixed !== null) return fixed;
   const subnet = decodeSpiderSubnet(after);
@@ -46,15 +50,15 @@ async function judgeUpdate(before: Fields, after: Fields, given: SubnetValidatio
   );
 }
 
-async function judgeDelete(object: Fields | null, given: SubnetValidation): Promise<Verdict> {
-  if (object === null || !given.enableValidatingResourcesDeletedWebhook || isTerminating(object)) return ALLOWED;
+async function judgeDelete(object: ReviewFields | null, given: SubnetValidation): Promise<AdmissionVerdict> {
+  if (object === null || !given.enableValidatingResourcesDeletedWebhook || isBeingDeleted(object)) return ALLOWED;
   const subnet = tryDecode(object);
   if (subnet === null) return ALLOWED;
   const count = poolsIn(subnet, await given.world.pools()).reduce((sum, { addresses }) => sum + addresses.size, 0n);
   return count === 0n ? ALLOWED : forbidden(`cannot delete a Subnet with allocated IPs(${count})`);
 }
 
-function judgeOthers(subnet: SpiderSubnet, others: readonly SpiderSubnet[]): Verdict | null {
+function judgeOthers(subnet: SpiderSubnet, others: readonly SpiderSubnet[]): AdmissionVerdict | null {
   const other = others.find(
     ({ name, domain, subnet: cidr }) =>
       name !== subnet.name && domain === subnet.domain && cidrsOverlap(cidr, subnet.subnet),
@@ -63,7 +67,7 @@ function judgeOthers(subnet: SpiderSubnet, others: readonly SpiderSubnet[]): Ver
   return invalid('spec.subnet', `overlap with Subnet ${other.name} which 'spec.subnet' is ${formatCidr(other.subnet)}`);
 }
 
-function judgePools(subnet: SpiderSubnet, pools: readonly Pool[]): Verdict | null {
+function judgePools(subnet: SpiderSubnet, pools: readonly Pool[]): AdmissionVerdict | null {
   for (const pool of pools) {
     if (pool.domain !== subnet.domain || !cidrsOverlap(pool.subnet, subnet.subnet)) continue;
     if (!isPoolOfSubnet(subnet, pool)) {
@@ -80,7 +84,11 @@ function judgePools(subnet: SpiderSubnet, pools: readonly Pool[]): Verdict | nul
   return null;
 }
 
-function judgeRemoved(subnet: SpiderSubnet, removed: IntervalSet | undefined, pools: readonly Pool[]): Verdict | null {
+function judgeRemoved(
+  subnet: SpiderSubnet,
+  removed: IntervalSet | undefined,
+  pools: readonly Pool[],
+): AdmissionVerdict | null {
   for (const pool of poolsIn(subnet, pools)) {
     const lost = pool.addresses.subtract(subnet.addresses);
     const [used] = (removed === undefined ? lost : lost.intersect(removed)).intervals();
@@ -95,7 +103,7 @@ function poolsIn(subnet: SpiderSubnet, pools: readonly Pool[]): Pool[] {
   return pools.filter((pool) => isPoolOfSubnet(subnet, pool));
 }
 
-function tryDecode(object: Fields): SpiderSubnet | null {
+function tryDecode(object: ReviewFields): SpiderSubnet | null {
   try {
     return decodeSpiderSubnet(object);
   } catch {

@@ -19,29 +19,29 @@ export interface JsonPatchStep {
   readonly value: unknown;
 }
 
-export type Verdict =
+export type AdmissionVerdict =
   | { readonly allowed: true; readonly patch?: readonly JsonPatchStep[] }
   /** 422: the object cannot be so. */
   | { readonly allowed: false; readonly invalid: FieldError }
   /** 403: not now, whatever the object. */
   | { readonly allowed: false; readonly forbidden: string };
 
-export const ALLOWED: Verdict = { allowed: true };
+export const ALLOWED: AdmissionVerdict = { allowed: true };
 
-export function invalid(field: string, message: string): Verdict {
+export function invalid(field: string, message: string): AdmissionVerdict {
   return { allowed: false, invalid: { type: 'Invalid', field, message } };
 }
 
-export function forbiddenField(field: string, message: string): Verdict {
+export function forbiddenField(field: string, message: string): AdmissionVerdict {
   return { allowed: false, invalid: { type: 'Forbidden', field, message } };
 }
 
-export function forbidden(message: string): Verdict {
+export function forbidden(message: string): AdmissionVerdict {
   return { allowed: false, forbidden: message };
 }
 
 /** What a decoder said, `path: message`, as the field error it is; null for anything that is a fault of ours. */
-export function toFieldError(thrown: unknown): Verdict | null {
+export function toFieldError(thrown: unknown): AdmissionVerdict | null {
   if (!(thrown instanceof IpamError) || thrown.reason !== 'bad-input') return null;
   const colon = thrown.message.indexOf(': ');
   return colon === -1
@@ -59,7 +59,7 @@ const GROUP = 'spiderpool.spidernet.io';
 const LONGEST_MESSAGE = 4_096;
 
 /** The `response` of an AdmissionReview. */
-export function toResponse(uid: string, verdict: Verdict, { kind, name }: Subject): object {
+export function toResponse(uid: string, verdict: AdmissionVerdict, { kind, name }: Subject): object {
   if (verdict.allowed) {
     const { patch = [] } = verdict;
     if (patch.length === 0) return { uid, allowed: true };

@@ -1,7 +1,5 @@
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
-import type { Resource } from '#pkg/kube/objects/resource.ts';
 
-export const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node' };
 export const NODE_LEASES = 'kube-node-lease';
 
 export interface NodeFacts {

@@ -1,10 +1,7 @@
 import { formatAddress, tryParseAddress } from '#pkg/ip/address.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { POD_MARKS, runtimeUid, trimPodMetadata } from '#pkg/kube/objects/pod-marks.ts';
-import type { Resource } from '#pkg/kube/objects/resource.ts';
 import type { SharedValues } from './shared-values.ts';
-
-export const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod' };
 
 interface ControllerReference {
   readonly apiVersion: string;

@@ -1,6 +1,6 @@
-import { NODE_LEASES, NODES, toNodeFacts } from '#controller/cluster-view/node-facts.ts';
+import { NODE_LEASES, toNodeFacts } from '#controller/cluster-view/node-facts.ts';
 import type { NodeSighting } from '#controller/cluster-view/node-table.ts';
-import { PODS, type PodFacts, toPodFacts } from '#controller/cluster-view/pod-facts.ts';
+import { type PodFacts, toPodFacts } from '#controller/cluster-view/pod-facts.ts';
 import { vmiOf } from '#controller/cluster-view/pod-table.ts';
 import { SharedValues } from '#controller/cluster-view/shared-values.ts';
 import { sightAgain } from '#controller/cluster-view/sight-again.ts';
@@ -9,6 +9,7 @@ import type { OwnerToRead } from '#controller/judge/verdict.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { LEASES, readLeaseSpec } from '#pkg/kube/leader/lease.ts';
+import { NODES, PODS } from '#pkg/kube/objects/core-resources.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';

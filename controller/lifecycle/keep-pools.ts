@@ -1,5 +1,5 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
-import type { PoolCatalog } from '#controller/project/pool-catalog.ts';
+import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
@@ -14,7 +14,7 @@ import { planUpkeep, withoutFinalizer } from './plan-upkeep.ts';
 
 export interface KeepPoolsOptions extends ReconcilerContext {
   readonly pools: ObjectView;
-  readonly catalog: PoolCatalog;
+  readonly catalog: PoolReadings;
   readonly records: RecordsView;
   readonly ledger: Pick<Ledger, 'takenOf'>;
   readonly events: Events;

@@ -14,7 +14,7 @@ import type { PoolFacts } from './pool-conditions.ts';
 type Reading = { readonly pool: Pool; readonly problem: null } | { readonly pool: null; readonly problem: string };
 
 /** The pools as objects and as what they say, beside each other and beside the reserved addresses. */
-export class PoolCatalog implements Disposable {
+export class PoolReadings implements Disposable {
   readonly #pools: ObjectView;
   readonly #reserved: ObjectView;
   readonly #readings = new WeakMap<KubeObject, Reading>();

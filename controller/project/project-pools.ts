@@ -2,14 +2,14 @@ import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { type Enqueue, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import { planPoolStatus } from './plan-pool-status.ts';
-import type { PoolCatalog } from './pool-catalog.ts';
+import type { PoolReadings } from './pool-catalog.ts';
 import type { RecordsView } from './records-view.ts';
 
 export interface ProjectPoolsOptions extends ReconcilerContext {
   readonly records: RecordsView;
   readonly pools: ObjectView;
   readonly reserved: ObjectView;
-  readonly catalog: PoolCatalog;
+  readonly catalog: PoolReadings;
   /** Every agent watches pools: each status write is an event on every node. */
   readonly nodeCount: () => number;
   readonly debounceMs?: number;

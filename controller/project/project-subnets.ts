@@ -5,12 +5,12 @@ import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { apiVersionOf } from '#pkg/kube/objects/resource.ts';
 import { SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import { planSubnetStatus } from './plan-subnet-status.ts';
-import type { PoolCatalog } from './pool-catalog.ts';
+import type { PoolReadings } from './pool-catalog.ts';
 
 export interface ProjectSubnetsOptions extends ReconcilerContext {
   readonly subnets: ObjectView;
   readonly pools: ObjectView;
-  readonly catalog: PoolCatalog;
+  readonly catalog: PoolReadings;
 }
 
 const DEBOUNCE_MS = 1_000;

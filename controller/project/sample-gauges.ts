@@ -2,12 +2,12 @@ import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { decodeSpiderSubnet, type SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import { apiVersionOf } from '#pkg/kube/objects/resource.ts';
 import { SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
-import type { PoolCatalog } from './pool-catalog.ts';
+import type { PoolReadings } from './pool-catalog.ts';
 import { poolGauges, type Sample } from './pool-gauges.ts';
 import type { RecordsView } from './records-view.ts';
 
 interface GaugeViews {
-  readonly catalog: PoolCatalog;
+  readonly catalog: PoolReadings;
   readonly records: RecordsView;
   readonly subnets: ObjectView;
 }

@@ -12,7 +12,7 @@ import {
 import type { AddArgs, ErrorBody } from '#pkg/agentapi/wire.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { isReason } from '#pkg/errors/reasons.ts';
-import { type Answer, ask, type Question } from './socket-request.ts';
+import { type AgentAnswer, ask, type CtlQuestion } from './socket-request.ts';
 
 const TIMEOUT_MS = 30_000;
 const PAGE_SIZE = 500;
@@ -35,7 +35,7 @@ export interface AdminClient {
 }
 
 export function openAdminClient(socketPath: string, timeoutMs = TIMEOUT_MS): AdminClient {
-  const call = async <T>(question: Question) => decode<T>(await ask(socketPath, question, timeoutMs));
+  const call = async <T>(question: CtlQuestion) => decode<T>(await ask(socketPath, question, timeoutMs));
   const get = <T>(path: string, query: Query = {}) => call<T>({ method: 'GET', path: withQuery(path, query) });
   const post = <T>(path: string, body: unknown) => call<T>({ method: 'POST', path, body });
   return {
@@ -56,7 +56,7 @@ function withQuery(path: string, query: Query): string {
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
-function decode<T>({ status, text }: Answer): T {
+function decode<T>({ status, text }: AgentAnswer): T {
   const body = parseObject(text);
   if (status >= 200 && status < 300 && body !== null) return body as T;
   if (status >= 400 && body !== null) throw toError(body);

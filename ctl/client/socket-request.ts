@@ -4,19 +4,19 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-export interface Question {
+export interface CtlQuestion {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: unknown;
 }
 
-export interface Answer {
+export interface AgentAnswer {
   readonly status: number;
   readonly text: string;
 }
 
 /** One request over the agent's socket. Throws an IpamError that says which socket and what to do about it. */
-export async function ask(socketPath: string, question: Question, timeoutMs: number): Promise<Answer> {
+export async function ask(socketPath: string, question: CtlQuestion, timeoutMs: number): Promise<AgentAnswer> {
   try {
     return await exchange(socketPath, question, AbortSignal.timeout(timeoutMs));
   } catch (thrown) {
@@ -24,8 +24,8 @@ export async function ask(socketPath: string, question: Question, timeoutMs: num
   }
 }
 
-function exchange(socketPath: string, { method, path, body }: Question, signal: AbortSignal): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+function exchange(socketPath: string, { method, path, body }: CtlQuestion, signal: AbortSignal): Promise<AgentAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<AgentAnswer>();
   const sent = body === undefined ? '' : JSON.stringify(body);
   const headers = {
     [CLIENT_HEADER]: 'ipledgerctl',

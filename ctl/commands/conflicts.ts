@@ -1,11 +1,11 @@
 import { type ExitCode, type Session, show } from '#ctl/client/session.ts';
 import { renderConflicts } from '#ctl/render/render-conflicts.ts';
 import type { RecordsAnswer } from '#pkg/agentapi/admin.ts';
-import { readAllPages } from './list.ts';
+import { readAllRecords } from './list.ts';
 
 /** Exit code 1 if there are any, as with `check`. */
 export async function conflicts(session: Session): Promise<ExitCode> {
-  const records = (await readAllPages(session.client, {})).filter(({ spec }) => spec.state === 'Quarantined');
+  const records = (await readAllRecords(session.client, {})).filter(({ spec }) => spec.state === 'Quarantined');
   const answer: RecordsAnswer = { records };
   show(session, answer, (shown) => renderConflicts(shown.records, session.terminal.nowMs()));
   return records.length === 0 ? 0 : 1;

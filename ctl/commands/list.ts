@@ -6,12 +6,12 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 export async function list(session: Session, query: RecordsQuery): Promise<ExitCode> {
-  const answer: RecordsAnswer = { records: await readAllPages(session.client, query) };
+  const answer: RecordsAnswer = { records: await readAllRecords(session.client, query) };
   show(session, answer, ({ records }) => renderRecords(records, session.terminal.nowMs()));
   return 0;
 }
 
-export async function readAllPages(client: AdminClient, query: RecordsQuery): Promise<IpRecord[]> {
+export async function readAllRecords(client: AdminClient, query: RecordsQuery): Promise<IpRecord[]> {
   const records: IpRecord[] = [];
   let after: string | undefined;
   do {

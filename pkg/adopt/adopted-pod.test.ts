@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { buildPod } from '#test/support/build-pod.ts';
-import { toAdoptedPod, trimPod } from './adopted-pod.ts';
+import { toAdoptedPod, trimAdoptedPod } from './adopted-pod.ts';
 
 const OWNER = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' };
 const ownerReferences = [
@@ -26,6 +26,6 @@ test.each([
     read: { uid: 'static', node: 'worker-1', owner: null },
   },
 ])('$name is read the same from the whole object and from what is kept of it', ({ pod, read }) => {
-  expect([toAdoptedPod(pod), toAdoptedPod(trimPod(pod))]).toEqual([read, read]);
-  expect(trimPod(pod)).not.toHaveProperty('status');
+  expect([toAdoptedPod(pod), toAdoptedPod(trimAdoptedPod(pod))]).toEqual([read, read]);
+  expect(trimAdoptedPod(pod)).not.toHaveProperty('status');
 });

@@ -13,7 +13,7 @@ export interface AdoptedPod {
 }
 
 /** Of a large list: only what `toAdoptedPod` reads. */
-export function trimPod({ metadata, spec }: KubeObject): KubeObject {
+export function trimAdoptedPod({ metadata, spec }: KubeObject): KubeObject {
   return {
     metadata: trimPodMetadata(metadata),
     spec: { nodeName: isMap(spec) ? spec['nodeName'] : undefined },

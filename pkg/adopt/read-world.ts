@@ -9,7 +9,7 @@ import { ENDPOINTS, POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import { IP_RECORDS } from '#pkg/ledger/kubernetes/kubernetes-record.ts';
 import { namesIn } from '#pkg/ledger/kubernetes/kubernetes-table.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import { type AdoptedPod, toAdoptedPod, trimPod } from './adopted-pod.ts';
+import { type AdoptedPod, toAdoptedPod, trimAdoptedPod } from './adopted-pod.ts';
 import { readLegacyClaims } from './legacy-claims.ts';
 import type { AdoptionWorld } from './plan-adoption.ts';
 
@@ -26,7 +26,7 @@ export async function readWorld(
   const poolObjects = await list(client, POOLS);
   const { claims, unreadable } = readLegacyClaims(poolObjects, await list(client, ENDPOINTS));
   const { pools, problems } = decodePools(poolObjects, new Set(claims.map(({ pool }) => pool)));
-  const pods = claims.length === 0 || !withPods ? [] : await list(client, PODS, { trim: trimPod });
+  const pods = claims.length === 0 || !withPods ? [] : await list(client, PODS, { trim: trimAdoptedPod });
   const table = await client.listTable(IP_RECORDS);
   if (!table.ok) throw failed(IP_RECORDS, table);
   const records = new Set(namesIn(table.object, undefined));

@@ -1,6 +1,6 @@
 import { JsonFields } from '#pkg/cni/json-fields.ts';
 import { decodeCallExtras } from './call-extras.ts';
-import { decodeHolder, decodeInterface, decodeNetns } from './decode-holder.ts';
+import { decodeInterface, decodeNetns, decodeWireHolder } from './decode-holder.ts';
 import type { AddArgs } from './wire.ts';
 
 const MAX_POOLS = 1000;
@@ -16,7 +16,7 @@ export function decodeAddArgs(body: unknown): AddArgs {
   const matchMasterSubnet = fields.optionalFlag('matchMasterSubnet');
   const requestedIPs = fields.optionalTexts('requestedIPs', MAX_REQUESTED, MAX_ADDRESS);
   return {
-    ...decodeHolder(fields),
+    ...decodeWireHolder(fields),
     ifName: decodeInterface(fields, 'ifName'),
     netNamespace: decodeNetns(fields).netNamespace ?? fields.refuse('netNamespace', 'is missing'),
     ...(defaultIPv4IPPool === undefined ? {} : { defaultIPv4IPPool }),

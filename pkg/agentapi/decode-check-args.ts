@@ -1,6 +1,6 @@
 import { JsonFields } from '#pkg/cni/json-fields.ts';
 import { decodeCallExtras } from './call-extras.ts';
-import { decodeHolder, decodeInterface, decodeNetns } from './decode-holder.ts';
+import { decodeInterface, decodeNetns, decodeWireHolder } from './decode-holder.ts';
 import type { CheckArgs } from './wire.ts';
 
 const MAX_IPS = 256;
@@ -9,7 +9,7 @@ const MAX_ADDRESS = 64;
 export function decodeCheckArgs(body: unknown): CheckArgs {
   const fields = JsonFields.of(body, 'the body of CHECK', 'bad-input');
   return {
-    ...decodeHolder(fields),
+    ...decodeWireHolder(fields),
     ifName: decodeInterface(fields, 'ifName'),
     ...decodeNetns(fields),
     ips: fields.objects('ips', MAX_IPS).map((ip) => {

@@ -1,6 +1,6 @@
 import { JsonFields } from '#pkg/cni/json-fields.ts';
 import { decodeCallExtras } from './call-extras.ts';
-import { decodeHolder, decodeInterface, decodeNetns } from './decode-holder.ts';
+import { decodeInterface, decodeNetns, decodeWireHolder } from './decode-holder.ts';
 import type { BatchDelArgs, DelArgs } from './wire.ts';
 
 export function decodeDelArgs(body: unknown): DelArgs {
@@ -9,7 +9,7 @@ export function decodeDelArgs(body: unknown): DelArgs {
 
 export function delArgsOf(fields: JsonFields): DelArgs {
   return {
-    ...decodeHolder(fields),
+    ...decodeWireHolder(fields),
     ifName: decodeInterface(fields, 'ifName'),
     ...decodeNetns(fields),
     ...decodeCallExtras(fields),
@@ -20,7 +20,7 @@ export function decodeBatchDelArgs(body: unknown): BatchDelArgs {
   const fields = JsonFields.of(body, 'the body of a batch DEL', 'bad-input');
   const isReleaseConflictIPs = fields.optionalFlag('isReleaseConflictIPs');
   return {
-    ...decodeHolder(fields),
+    ...decodeWireHolder(fields),
     ...decodeNetns(fields),
     ...(isReleaseConflictIPs === undefined ? {} : { isReleaseConflictIPs }),
   };

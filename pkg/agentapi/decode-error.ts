@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from '#pkg/cni/json-bounds.ts';
+import { isJsonObject, parseBoundedJson } from '#pkg/cni/json-bounds.ts';
 import { clip } from '#pkg/cni/text-bounds.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { isReason } from '#pkg/errors/reasons.ts';
@@ -24,7 +24,7 @@ export function decodeError(status: number, text: string): IpamError {
 
 function parseLeniently(text: string): unknown {
   try {
-    return parseJson(text, 'the answer', 'bad-input');
+    return parseBoundedJson(text, 'the answer', 'bad-input');
   } catch {
     return undefined;
   }

@@ -13,7 +13,7 @@ interface Holder {
 }
 
 /** The fields that every body about a sandbox has. The pod's may be empty, not absent. */
-export function decodeHolder(fields: JsonFields): Holder {
+export function decodeWireHolder(fields: JsonFields): Holder {
   return {
     containerID: decodeContainerId(fields),
     podNamespace: fields.textThat(isPodName, 'podNamespace', 'the name of a namespace'),

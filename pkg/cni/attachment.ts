@@ -1,7 +1,7 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { isContainerId, isInterfaceName } from './names.ts';
 import { isPlainText, quote } from './text-bounds.ts';
-import type { Env } from './verb.ts';
+import type { CniEnv } from './verb.ts';
 
 const MAX_PATH = 1024;
 
@@ -14,7 +14,7 @@ export interface Attachment {
 }
 
 /** All missing variables are named at once. */
-export function parseAttachment(env: Env, netnsRequired: boolean): Attachment {
+export function parseAttachment(env: CniEnv, netnsRequired: boolean): Attachment {
   const required = ['CNI_CONTAINERID', 'CNI_IFNAME', ...(netnsRequired ? ['CNI_NETNS'] : [])];
   const missing = required.filter((name) => (env(name) ?? '') === '');
   if (missing.length > 0) {
@@ -32,7 +32,7 @@ export function parseAttachment(env: Env, netnsRequired: boolean): Attachment {
   };
 }
 
-function valid(env: Env, name: string, isValid: (text: string) => boolean, form: string): string {
+function valid(env: CniEnv, name: string, isValid: (text: string) => boolean, form: string): string {
   const text = env(name) ?? '';
   if (isValid(text)) return text;
   throw new IpamError('bad-environment', `${name} must be ${form}, not ${quote(text)}`);

@@ -18,12 +18,12 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Parses a document of foreign origin that must be one JSON object. `what` is how errors call it. */
 export function parseJsonObject(text: string, what: string, reason: Reason): JsonObject {
-  const value = parseJson(text, what, reason);
+  const value = parseBoundedJson(text, what, reason);
   if (!isJsonObject(value)) throw new IpamError(reason, `${what} is not a JSON object`, { details: beginning(text) });
   return value;
 }
 
-export function parseJson(text: string, what: string, reason: Reason): unknown {
+export function parseBoundedJson(text: string, what: string, reason: Reason): unknown {
   if (text.trim() === '') throw new IpamError(reason, `${what} is empty`);
   const excess = findExcess(text);
   if (excess !== null) throw new IpamError(reason, `${what} is ${excess}`);

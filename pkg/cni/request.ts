@@ -5,7 +5,7 @@ import { decodeNetConf, type NetConf, peekVersion, requireNetwork } from './net-
 import { decodePrevResult, type PrevAddress } from './prev-result.ts';
 import { decodeRequestedIps } from './requested-ips.ts';
 import { decodeValidAttachments, type ValidAttachment } from './valid-attachments.ts';
-import { type Env, parseVerb } from './verb.ts';
+import { type CniEnv, parseVerb } from './verb.ts';
 import type { CniVersion, Verb } from './versions.ts';
 
 interface Common {
@@ -53,11 +53,11 @@ export type CniRequest = AddRequest | DelRequest | CheckRequest | GcRequest | St
 export type RequestOf<V extends Verb> = Extract<CniRequest, { verb: V }>;
 
 /** One CNI call. Each verb looks only at what it needs, so that a DEL is not refused for a key that it would not use. */
-export function parseRequest(env: Env, stdin: string): CniRequest {
+export function parseRequest(env: CniEnv, stdin: string): CniRequest {
   return PARSERS[parseVerb(env)](env, stdin);
 }
 
-const PARSERS: { readonly [V in Verb]: (env: Env, stdin: string) => RequestOf<V> } = {
+const PARSERS: { readonly [V in Verb]: (env: CniEnv, stdin: string) => RequestOf<V> } = {
   ADD: (env, stdin) => {
     const attachment = parseAttachment(env, true);
     const { pod, ips } = parseCniArgs(env('CNI_ARGS') ?? '');

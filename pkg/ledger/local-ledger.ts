@@ -5,7 +5,7 @@ import { amendProblem, specProblem, takeOverProblem } from '#pkg/record/transiti
 import { FreedWatchers } from './freed-watchers.ts';
 import type { CreateOutcome, Ledger, RecordQuery, ReleaseOutcome, TakenAddress, UpdateOutcome } from './ledger.ts';
 import type { RecordStore } from './record-store.ts';
-import { createRecord, releaseRecord, updateRecord } from './store-write.ts';
+import { storeCreate, storeRelease, storeUpdate } from './store-write.ts';
 
 /** `submit` resolves once the write is durable, or rejects and nothing was written. */
 export interface Commits {
@@ -30,7 +30,7 @@ export class LocalLedger implements Ledger, AsyncDisposable {
   async create(spec: RecordSpec): Promise<CreateOutcome> {
     refuse('create', spec, specProblem(spec));
     const decoded = decodeRecordSpec(spec);
-    return this.#write((records) => createRecord(records, decoded, this.#now()));
+    return this.#write((records) => storeCreate(records, decoded, this.#now()));
   }
 
   async takeOver(seen: IpRecord, next: RecordSpec): Promise<UpdateOutcome> {
@@ -44,7 +44,7 @@ export class LocalLedger implements Ledger, AsyncDisposable {
   }
 
   async release(seen: IpRecord): Promise<ReleaseOutcome> {
-    const outcome = await this.#write((records) => releaseRecord(records, seen));
+    const outcome = await this.#write((records) => storeRelease(records, seen));
     if (outcome.done) this.#watchers.wake(seen.spec.pool.name);
     return outcome;
   }
@@ -87,7 +87,7 @@ export class LocalLedger implements Ledger, AsyncDisposable {
 
   async #update(seen: IpRecord, next: RecordSpec): Promise<UpdateOutcome> {
     const spec = decodeRecordSpec(next);
-    const outcome = await this.#write((records) => updateRecord(records, seen, spec));
+    const outcome = await this.#write((records) => storeUpdate(records, seen, spec));
     if (outcome.done && spec.state === 'Suspect') this.#watchers.wake(spec.pool.name);
     return outcome;
   }

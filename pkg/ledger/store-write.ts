@@ -6,7 +6,7 @@ import { recordName } from '#pkg/record/record-name.ts';
 import type { CreateOutcome, Refusal, ReleaseOutcome, UpdateOutcome } from './ledger.ts';
 import type { RecordStore } from './record-store.ts';
 
-export function createRecord(store: RecordStore, spec: RecordSpec, now: Date): CreateOutcome {
+export function storeCreate(store: RecordStore, spec: RecordSpec, now: Date): CreateOutcome {
   const name = recordName(parseAddress(spec.address), spec.domain);
   const present = store.get(name);
   if (present !== null) return { taken: false, record: present };
@@ -15,7 +15,7 @@ export function createRecord(store: RecordStore, spec: RecordSpec, now: Date): C
   return { taken: true, record };
 }
 
-export function updateRecord(store: RecordStore, seen: IpRecord, spec: RecordSpec): UpdateOutcome {
+export function storeUpdate(store: RecordStore, seen: IpRecord, spec: RecordSpec): UpdateOutcome {
   const present = store.get(seen.name);
   const because = refusalOf(present, seen);
   if (present === null || because !== null) return { done: false, because: because ?? 'gone' };
@@ -25,7 +25,7 @@ export function updateRecord(store: RecordStore, seen: IpRecord, spec: RecordSpe
   return { done: true, record };
 }
 
-export function releaseRecord(store: RecordStore, seen: IpRecord): ReleaseOutcome {
+export function storeRelease(store: RecordStore, seen: IpRecord): ReleaseOutcome {
   const because = refusalOf(store.get(seen.name), seen);
   if (because !== null) return { done: false, because };
   store.delete(seen.name);

@@ -1,4 +1,4 @@
-import { type Page, type PageServer, type PageServerOptions, startPageServer } from './page-server.ts';
+import { type PageServer, type PageServerOptions, type ServedPage, startPageServer } from './page-server.ts';
 
 /** Null: fine. Else why not, in one sentence. */
 export type HealthCheck = () => string | null | Promise<string | null>;
@@ -19,7 +19,7 @@ export async function startHealthServer(
   patienceMs = PATIENCE_MS,
 ): Promise<PageServer> {
   const byPath = new Map(Object.entries(checks).map(([name, check]) => [ROOT + name, check]));
-  const answer = async (path: string): Promise<Page> => {
+  const answer = async (path: string): Promise<ServedPage> => {
     const check = byPath.get(path);
     if (check === undefined) return page(404, `nothing here; ask ${[...byPath.keys()].join(', ')}`);
     const problem = await verdict(check, patienceMs);
@@ -40,6 +40,6 @@ async function verdict(check: HealthCheck, patienceMs: number): Promise<string |
   }
 }
 
-function page(status: number, text: string): Page {
+function page(status: number, text: string): ServedPage {
   return { status, contentType: 'application/json', body: JSON.stringify(text) };
 }

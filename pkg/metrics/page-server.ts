@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { listen } from '#pkg/http/listen.ts';
 
-export interface Page {
+export interface ServedPage {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
@@ -17,7 +17,7 @@ export interface PageServerOptions {
   /** What the person who must change the port has to change. */
   readonly portSetting: string;
   /** `path` without its query. */
-  readonly answer: (path: string) => Promise<Page>;
+  readonly answer: (path: string) => Promise<ServedPage>;
 }
 
 export interface PageServer extends AsyncDisposable {
@@ -57,7 +57,7 @@ async function reply(request: IncomingMessage, response: ServerResponse, answer:
   response.end(request.method === 'HEAD' ? '' : page.body);
 }
 
-function toFault(thrown: unknown): Page {
+function toFault(thrown: unknown): ServedPage {
   return { status: 500, contentType: 'text/plain; charset=utf-8', body: `${toIpamError(thrown).message}\n` };
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { REASONS } from '#pkg/errors/reasons.ts';
 import { askAgent, isUnserved } from '#plugin/agent-client.ts';
-import { type Call, startCall } from '#plugin/call.ts';
+import { type PluginCall, startCall } from '#plugin/call.ts';
 import type { Exchange, PluginIo } from '#plugin/plugin-io.ts';
 import { answerOf } from '#test/golden/transcript.ts';
 import { decodeUtf8 } from './node-utf8.ts';
@@ -41,7 +41,7 @@ function callOf(command: string, script: (turn: number, timeoutMs: number) => { 
       return ended;
     },
   };
-  return { call: startCall(io as PluginIo) as Call, sent, elapsedMs: () => nowMs - 1000 };
+  return { call: startCall(io as PluginIo) as PluginCall, sent, elapsedMs: () => nowMs - 1000 };
 }
 
 test.each([

@@ -3,7 +3,7 @@ import type { Exchange } from '#plugin/plugin-io.ts';
 
 const ABSENT = { ENOENT: 'missing', ECONNREFUSED: 'refused', EAGAIN: 'busy' } as const;
 
-export function exchange(
+export function exchangeOverSocket(
   path: string,
   request: Uint8Array,
   limitBytes: number,

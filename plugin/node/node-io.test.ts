@@ -18,12 +18,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { exchange as exchangeBy } from './node-exchange.ts';
+import { exchangeOverSocket as exchangeBy } from './node-exchange.ts';
 import { spool } from './node-spool.ts';
-import { readStdin } from './node-stdin.ts';
+import { readNodeStdin } from './node-stdin.ts';
 
 const REQUEST = Buffer.from('hello');
-const exchange = (path: string, request: Uint8Array, limitBytes: number, timeoutMs: number) =>
+const exchangeOverSocket = (path: string, request: Uint8Array, limitBytes: number, timeoutMs: number) =>
   exchangeBy(path, request, limitBytes, timeoutMs, () => null);
 let root = '';
 
@@ -52,7 +52,7 @@ async function listening(onConnection: (socket: Socket) => void): Promise<AsyncD
 describe('exchange', () => {
   test('writes the request and reads to the end', async () => {
     await using agent = await listening((socket) => socket.on('data', (data) => socket.end(`you said ${data}`)));
-    expect(await exchange(agent.path, REQUEST, 100, 5000)).toEqual({
+    expect(await exchangeOverSocket(agent.path, REQUEST, 100, 5000)).toEqual({
       kind: 'answer',
       bytes: Buffer.from('you said hello'),
     });
@@ -66,7 +66,10 @@ describe('exchange', () => {
       });
       socket.on('data', () => setTimeout(() => socket.end(ended ? 'half-closed' : 'open'), 50));
     });
-    expect(await exchange(agent.path, REQUEST, 100, 5000)).toEqual({ kind: 'answer', bytes: Buffer.from('open') });
+    expect(await exchangeOverSocket(agent.path, REQUEST, 100, 5000)).toEqual({
+      kind: 'answer',
+      bytes: Buffer.from('open'),
+    });
   });
 
   test('an answer to a request that was not read is an answer', async () => {
@@ -75,7 +78,10 @@ describe('exchange', () => {
       socket.end('too large', () => socket.destroy());
     });
     const huge = new Uint8Array(4 * 1024 * 1024);
-    expect(await exchange(agent.path, huge, 100, 5000)).toEqual({ kind: 'answer', bytes: Buffer.from('too large') });
+    expect(await exchangeOverSocket(agent.path, huge, 100, 5000)).toEqual({
+      kind: 'answer',
+      bytes: Buffer.from('too large'),
+    });
   });
 
   test('an answer that says its length is not waited for beyond it', async () => {
@@ -97,29 +103,35 @@ describe('exchange', () => {
 
   test('a line without one byte is dropped', async () => {
     await using agent = await listening((socket) => socket.on('data', () => socket.destroy()));
-    expect(await exchange(agent.path, REQUEST, 100, 5000)).toEqual({ kind: 'dropped' });
+    expect(await exchangeOverSocket(agent.path, REQUEST, 100, 5000)).toEqual({ kind: 'dropped' });
   });
 
   test('silence is a timeout, half an answer too', async () => {
     await using agent = await listening((socket) => socket.write('half'));
-    expect(await exchange(agent.path, REQUEST, 100, 50)).toEqual({ kind: 'timeout' });
+    expect(await exchangeOverSocket(agent.path, REQUEST, 100, 50)).toEqual({ kind: 'timeout' });
   });
 
   test('more than the limit is oversized, exactly the limit is not', async () => {
     await using agent = await listening((socket) => socket.end('x'.repeat(100)));
-    expect(await exchange(agent.path, REQUEST, 99, 5000)).toEqual({ kind: 'oversized' });
-    expect(await exchange(agent.path, REQUEST, 100, 5000)).toMatchObject({ kind: 'answer' });
+    expect(await exchangeOverSocket(agent.path, REQUEST, 99, 5000)).toEqual({ kind: 'oversized' });
+    expect(await exchangeOverSocket(agent.path, REQUEST, 100, 5000)).toMatchObject({ kind: 'answer' });
   });
 
   test('no socket is missing, a file behind which nobody listens refuses', async () => {
-    expect(await exchange(join(root, 'none'), REQUEST, 100, 5000)).toEqual({ kind: 'absent', why: 'missing' });
+    expect(await exchangeOverSocket(join(root, 'none'), REQUEST, 100, 5000)).toEqual({
+      kind: 'absent',
+      why: 'missing',
+    });
     writeFileSync(join(root, 'file'), '');
-    expect(await exchange(join(root, 'file'), REQUEST, 100, 5000)).toEqual({ kind: 'absent', why: 'refused' });
+    expect(await exchangeOverSocket(join(root, 'file'), REQUEST, 100, 5000)).toEqual({
+      kind: 'absent',
+      why: 'refused',
+    });
   });
 
   test('anything else is told in the words of the system', async () => {
     writeFileSync(join(root, 'file'), '');
-    expect(await exchange(join(root, 'file', 'sock'), REQUEST, 100, 5000)).toMatchObject({
+    expect(await exchangeOverSocket(join(root, 'file', 'sock'), REQUEST, 100, 5000)).toMatchObject({
       kind: 'failed',
       why: expect.stringContaining('ENOTDIR'),
     });
@@ -157,17 +169,17 @@ describe('readStdin', () => {
   ])('$name', async ({ chunks, outcome }) => {
     const stream = streamOf(...chunks.map((chunk) => new Uint8Array(chunk)));
     stream.end();
-    expect(await readStdin(stream, 4, 5000)).toEqual(outcome);
+    expect(await readNodeStdin(stream, 4, 5000)).toEqual(outcome);
   });
 
   test('a stream that never ends is a timeout', async () => {
-    expect(await readStdin(streamOf(REQUEST), 100, 50)).toEqual({ kind: 'timeout' });
+    expect(await readNodeStdin(streamOf(REQUEST), 100, 50)).toEqual({ kind: 'timeout' });
   });
 
   test('a stream that breaks says why', async () => {
     const stream = streamOf();
     setImmediate(() => stream.destroy(new Error('EIO')));
-    expect(await readStdin(stream, 100, 5000)).toEqual({ kind: 'failed', why: 'EIO' });
+    expect(await readNodeStdin(stream, 100, 5000)).toEqual({ kind: 'failed', why: 'EIO' });
   });
 });
 

@@ -2,9 +2,9 @@ import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { PluginIo } from '#plugin/plugin-io.ts';
 import { readNodeVariable } from './node-environment.ts';
-import { exchange } from './node-exchange.ts';
+import { exchangeOverSocket } from './node-exchange.ts';
 import { spool } from './node-spool.ts';
-import { readStdin } from './node-stdin.ts';
+import { readNodeStdin } from './node-stdin.ts';
 import { decodeUtf8 } from './node-utf8.ts';
 
 const FULL_PIPE_PAUSE_MS = 5;
@@ -18,8 +18,8 @@ export function nodeIo(env: NodeJS.ProcessEnv, stdin: Readable): PluginIo {
     sleep: (ms) => new Promise((wake) => setTimeout(wake, ms)),
     encodeUtf8: (text) => new TextEncoder().encode(text),
     decodeUtf8,
-    readStdin: (limitBytes, timeoutMs) => readStdin(stdin, limitBytes, timeoutMs),
-    exchange,
+    readStdin: (limitBytes, timeoutMs) => readNodeStdin(stdin, limitBytes, timeoutMs),
+    exchange: exchangeOverSocket,
     spool: async (directory, name, text, maxFiles) => spool(directory, name, text, maxFiles),
     writeStdout,
   };

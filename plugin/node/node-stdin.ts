@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { StdinOutcome } from '#plugin/plugin-io.ts';
 import { decodeUtf8 } from './node-utf8.ts';
 
-export function readStdin(stream: Readable, limitBytes: number, timeoutMs: number): Promise<StdinOutcome> {
+export function readNodeStdin(stream: Readable, limitBytes: number, timeoutMs: number): Promise<StdinOutcome> {
   return new Promise((resolve) => {
     const chunks: Uint8Array[] = [];
     let size = 0;

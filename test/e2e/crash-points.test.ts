@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Step } from '#agent/calls/failpoint.ts';
+import type { FailpointName } from '#agent/calls/failpoint.ts';
 import { openSqliteLedger } from '#pkg/ledger/sqlite/sqlite-ledger.ts';
 import { endBy, startReady } from '#test/support/agent-life.ts';
 import { addressesIn, callPlugin } from '#test/support/plugin-call.ts';
@@ -25,7 +25,7 @@ async function makeHost() {
   const main = join(import.meta.dirname, '../support/crashing-agent.ts');
   return {
     env: { IPLEDGER_SOCKET: at('agent.sock'), IPLEDGER_SPOOL: at('spool') },
-    async start(step: Step | 'never') {
+    async start(step: FailpointName | 'never') {
       const flags = [
         '--pools',
         at('pools'),
@@ -58,7 +58,13 @@ async function makeHost() {
   };
 }
 
-const IN_ADD: readonly Step[] = ['add-received', 'address-chosen', 'record-created', 'spool-consumed', 'answer-ready'];
+const IN_ADD: readonly FailpointName[] = [
+  'add-received',
+  'address-chosen',
+  'record-created',
+  'spool-consumed',
+  'answer-ready',
+];
 
 test.each(IN_ADD)(
   'killed in ADD at %s: the neighbour keeps its addresses, the retry gets one per family, nothing leaks',
@@ -80,7 +86,7 @@ test.each(IN_ADD)(
   },
 );
 
-const IN_DEL: readonly Step[] = ['del-received', 'record-released'];
+const IN_DEL: readonly FailpointName[] = ['del-received', 'record-released'];
 
 test.each(IN_DEL)(
   'killed in DEL at %s: the DEL is spooled and succeeds, after the restart nothing is left of it',

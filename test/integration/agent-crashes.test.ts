@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Step } from '#agent/calls/failpoint.ts';
+import type { FailpointName } from '#agent/calls/failpoint.ts';
 import { makeTemporaryDirectory } from '#test/contract/temporary-directory.ts';
 import { copyImage } from '#test/support/image-copy.ts';
 import { addressesIn, inParallel } from '#test/support/plugin-call.ts';
@@ -22,7 +22,7 @@ afterAll(() => cluster[Symbol.asyncDispose]());
 afterEach(() => cluster.ledger.clear());
 
 describe('an agent that dies in an ADD', () => {
-  test.each<{ step: Step; records: number }>([
+  test.each<{ step: FailpointName; records: number }>([
     { step: 'add-received', records: 0 },
     { step: 'address-chosen', records: 0 },
     { step: 'record-created', records: 1 },

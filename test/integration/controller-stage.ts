@@ -3,7 +3,7 @@ import { expect, vi } from 'vitest';
 import { ClusterView } from '#controller/cluster-view/cluster-view.ts';
 import { CollectCounts } from '#controller/collect/collect-metrics.ts';
 import { Collection, collectorTask } from '#controller/collect/collector.ts';
-import { Controller } from '#controller/controller.ts';
+import { LeaderController } from '#controller/controller.ts';
 import { COLLECT_DEFAULTS, type CollectSettings } from '#controller/judge/collect-settings.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { EmittedEvent } from '#pkg/kube/events/events.ts';
@@ -187,12 +187,12 @@ interface RunWish {
 export function runController(
   stage: ControllerStage,
   wish: RunWish = {},
-): Running & { readonly controller: Controller } {
+): Running & { readonly controller: LeaderController } {
   const { identity = 'one', client = stage.cluster.controller() } = wish;
   const { deps, collected, told } = collectDeps(client, wish.settings);
   const { log, timing, now } = deps;
   const { leaseFreshMs } = deps.settings;
-  const controller = new Controller(
+  const controller = new LeaderController(
     { podName: identity, podNamespace: 'ipledger', leaseName: 'test-controller', pace: QUICK_PACE },
     { client, tasks: [collectorTask(deps)], log, timing, now, leaseFreshMs },
   );

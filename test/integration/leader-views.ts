@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { ClusterView } from '#controller/cluster-view/cluster-view.ts';
 import { type ObjectView, watchObjects } from '#controller/cluster-view/object-view.ts';
 import { type PodsView, podsOf } from '#controller/project/pods-view.ts';
-import { PoolCatalog } from '#controller/project/pool-catalog.ts';
+import { PoolReadings } from '#controller/project/pool-catalog.ts';
 import { type RecordsView, recordsOf } from '#controller/project/records-view.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Resource } from '#pkg/kube/objects/resource.ts';
@@ -15,7 +15,7 @@ export interface LeaderViews extends AsyncDisposable {
   readonly reserved: ObjectView;
   readonly endpoints: ObjectView;
   readonly pods: PodsView;
-  readonly catalog: PoolCatalog;
+  readonly catalog: PoolReadings;
 }
 
 export const silent = pino({ level: process.env['LOG_LEVEL'] ?? 'silent' });
@@ -35,7 +35,7 @@ export function watchAsLeader(client: KubeClient): LeaderViews {
     ...views,
     records: recordsOf(view),
     pods: podsOf(view),
-    catalog: new PoolCatalog(pools, reserved),
+    catalog: new PoolReadings(pools, reserved),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }

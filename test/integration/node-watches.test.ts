@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { AdoptionMarker } from '#agent/cluster/adoption-marker.ts';
+import { AdoptionWatch } from '#agent/cluster/adoption-marker.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { NAMESPACES, NODES, PODS, REPLICA_SETS } from '#pkg/kube/objects/core-resources.ts';
@@ -138,7 +138,7 @@ describe('with the rights of an agent', () => {
   test('the adoption is waited for', async () => {
     const path = '/api/v1/namespaces/ipledger/configmaps/ipledger-adopted';
     await callApi(cluster.server, { method: 'DELETE', path, token: cluster.server.adminToken });
-    await using marker = new AdoptionMarker(cluster.agent(), 'ipledger', pino({ level: 'silent' }));
+    await using marker = new AdoptionWatch(cluster.agent(), 'ipledger', pino({ level: 'silent' }));
     await made(admin.create(CONFIG_MAPS, { metadata: { name: fresh('another'), namespace: 'ipledger' } }));
     expect(marker.isAdopted).toBe(false);
     await made(admin.create(CONFIG_MAPS, { metadata: { name: 'ipledger-adopted', namespace: 'ipledger' } }));

@@ -1,15 +1,15 @@
 import type { Address } from '#pkg/ip/address.ts';
 import { toAddressBytes } from './address-bytes.ts';
-import { assemble, PACKET_TYPE_AT, type Step } from './bpf-program.ts';
+import { assemble, type BpfStep, PACKET_TYPE_AT } from './bpf-program.ts';
 
 const OTHER_HOST = 3;
-const END: readonly Step[] = [{ label: 'drop' }, { give: 'nothing' }, { label: 'take' }, { give: 'whole-frame' }];
+const END: readonly BpfStep[] = [{ label: 'drop' }, { give: 'nothing' }, { label: 'take' }, { give: 'whole-frame' }];
 
 /**
  * The kernel takes the tag of an unknown VLAN off before it hands a frame to us, and leaves only "for another host":
  * without this test a host of another VLAN would look like one on our link.
  */
-const FOR_THIS_HOST: readonly Step[] = [
+const FOR_THIS_HOST: readonly BpfStep[] = [
   { load: 'word', at: PACKET_TYPE_AT },
   { test: 'at-least', value: OTHER_HOST, yes: 'drop' },
 ];
@@ -49,9 +49,9 @@ export function ndpFilter(address: Address, gateway: Address | null): Buffer {
   ]);
 }
 
-function targetIs(address: Address, no: string): Step[] {
+function targetIs(address: Address, no: string): BpfStep[] {
   const bytes = toAddressBytes(address);
-  return [0, 4, 8, 12].flatMap((at): Step[] => [
+  return [0, 4, 8, 12].flatMap((at): BpfStep[] => [
     { load: 'word', at: 62 + at },
     { test: 'equals', value: bytes.readUInt32BE(at), no, ...(at === 12 ? { yes: 'take' } : {}) },
   ]);

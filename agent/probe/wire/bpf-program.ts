@@ -1,5 +1,5 @@
 /** Classic BPF as the kernel takes it for SO_ATTACH_FILTER: loads, comparisons that jump forward, a verdict. */
-export type Step =
+export type BpfStep =
   | { readonly load: 'byte' | 'half' | 'word'; readonly at: number }
   | {
       readonly test: 'equals' | 'at-least';
@@ -20,7 +20,7 @@ const ANCILLARY = 0xfffff000;
 export const PACKET_TYPE_AT = ANCILLARY + 4;
 
 /** A test without a label goes on with the next step. */
-export function assemble(steps: readonly Step[]): Buffer {
+export function assemble(steps: readonly BpfStep[]): Buffer {
   const labels = new Map<string, number>();
   let length = 0;
   for (const step of steps) {
@@ -37,7 +37,7 @@ export function assemble(steps: readonly Step[]): Buffer {
   return program;
 }
 
-function encode(step: Exclude<Step, { label: string }>, into: Buffer, jump: (label?: string) => number): void {
+function encode(step: Exclude<BpfStep, { label: string }>, into: Buffer, jump: (label?: string) => number): void {
   if ('load' in step) {
     into.writeUInt16LE(LOAD[step.load], 0);
     into.writeUInt32LE(step.at, 4);

@@ -2,7 +2,7 @@ import { interpret } from '#pkg/kube/objects/interpret.ts';
 import { type Failure, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
 import type { Target } from '#pkg/kube/objects/status.ts';
 import type { LoadAccess } from '#pkg/kube/transport/access.ts';
-import type { Answer, Lost, OpenStream } from '#pkg/kube/transport/exchange.ts';
+import type { ApiResponse, Lost, OpenStream } from '#pkg/kube/transport/exchange.ts';
 import { SYSTEM_TIMING, sleep, type Timing } from '#pkg/kube/transport/timing.ts';
 import { type RawRequest, TRANSPORT_LIMITS, Transport, type TransportLimits } from '#pkg/kube/transport/transport.ts';
 
@@ -26,7 +26,7 @@ export interface ByteBudget {
   leftBytes: number;
 }
 
-export interface Call extends Target, CallOptions {
+export interface ApiCall extends Target, CallOptions {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly accept?: string;
@@ -56,7 +56,7 @@ export class Caller {
     this.#maxBytes = options.maxAnswerBytes ?? MAX_ANSWER_BYTES;
   }
 
-  async call(call: Call): Promise<Outcome<unknown>> {
+  async call(call: ApiCall): Promise<Outcome<unknown>> {
     const { timing } = this;
     const deadlineMs = timing.nowMs() + (call.timeoutMs ?? TIMEOUT_MS);
     for (;;) {
@@ -72,7 +72,7 @@ export class Caller {
   }
 
   /** An answer without end, from its 200 on. */
-  async open(call: Call): Promise<OpenStream | Failure> {
+  async open(call: ApiCall): Promise<OpenStream | Failure> {
     const result = await this.#transport.open(this.#rawRequest(call, call.timeoutMs ?? TIMEOUT_MS));
     if ('stream' in result) return result;
     const outcome = interpret(result, call);
@@ -83,7 +83,7 @@ export class Caller {
     this.#transport.close();
   }
 
-  #rawRequest(call: Call, timeoutMs: number): RawRequest {
+  #rawRequest(call: ApiCall, timeoutMs: number): RawRequest {
     const { method, path, signal, accept, compress, contentType, body } = call;
     const headers = {
       'user-agent': this.#userAgent,
@@ -98,6 +98,6 @@ export class Caller {
   }
 }
 
-function sizeOf(result: Answer | Lost): number {
+function sizeOf(result: ApiResponse | Lost): number {
   return 'body' in result && typeof result.body === 'string' ? result.body.length : 0;
 }

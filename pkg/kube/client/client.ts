@@ -13,7 +13,7 @@ import {
 import type { LoadAccess } from '#pkg/kube/transport/access.ts';
 import type { OpenStream } from '#pkg/kube/transport/exchange.ts';
 import type { Timing } from '#pkg/kube/transport/timing.ts';
-import { type Call, Caller, type CallOptions, type ClientOptions } from './caller.ts';
+import { type ApiCall, Caller, type CallOptions, type ClientOptions } from './caller.ts';
 import { readAllPages } from './paged-list.ts';
 
 /** `metadata` leaves spec and status on the server. */
@@ -201,7 +201,7 @@ export class KubeClient implements Disposable {
     this.#caller.close();
   }
 
-  async #object(call: Call): Promise<Outcome<KubeObject>> {
+  async #object(call: ApiCall): Promise<Outcome<KubeObject>> {
     const outcome = await this.#caller.call(call);
     if (!outcome.ok) return outcome;
     const object = readObject(outcome.object);
@@ -211,7 +211,7 @@ export class KubeClient implements Disposable {
   }
 }
 
-function about({ plural }: Resource, { name }: { readonly name: string }): Pick<Call, 'plural' | 'name'> {
+function about({ plural }: Resource, { name }: { readonly name: string }): Pick<ApiCall, 'plural' | 'name'> {
   return { plural, name };
 }
 

@@ -1,9 +1,9 @@
-import type { Answer, Lost } from '#pkg/kube/transport/exchange.ts';
+import type { ApiResponse, Lost } from '#pkg/kube/transport/exchange.ts';
 import { type Failure, failure, type Outcome } from './outcome.ts';
 import { readFailure, readSeconds, type Target } from './status.ts';
 
 /** What a request came to: the JSON of a good answer, or why there is none. */
-export function interpret(result: Answer | Lost, target: Target): Outcome<unknown> {
+export function interpret(result: ApiResponse | Lost, target: Target): Outcome<unknown> {
   if ('wasSent' in result) return failure(result.wasSent ? 'Unknown' : 'Unreachable', result.message);
   const { body } = result;
   if (typeof body !== 'string') {
@@ -18,7 +18,7 @@ export function interpret(result: Answer | Lost, target: Target): Outcome<unknow
     : { ok: true, object: parsed };
 }
 
-function refusalOf(answer: Answer, parsed: unknown, target: Target): Failure {
+function refusalOf(answer: ApiResponse, parsed: unknown, target: Target): Failure {
   const refusal = readFailure(answer.status, parsed, target);
   const retryAfterMs = readSeconds(answer.retryAfter);
   return retryAfterMs === null ? refusal : { ...refusal, retryAfterMs };

@@ -3,7 +3,7 @@ import { answerText, type NoText } from './answer-text.ts';
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly retryAfter: string | undefined;
   readonly body: string | NoText;
@@ -33,7 +33,7 @@ export async function exchange(
   headers: OutgoingHttpHeaders,
   body: string | undefined,
   limits: ExchangeLimits,
-): Promise<Answer | Lost> {
+): Promise<ApiResponse | Lost> {
   const stream = start(session, headers, body);
   return 'wasSent' in stream ? stream : collect<never>(session, stream, limits, () => null);
 }
@@ -43,7 +43,7 @@ export async function openStream(
   session: ClientHttp2Session,
   headers: OutgoingHttpHeaders,
   limits: ExchangeLimits,
-): Promise<OpenStream | Answer | Lost> {
+): Promise<OpenStream | ApiResponse | Lost> {
   const stream = start(session, headers, undefined);
   if ('wasSent' in stream) return stream;
   return collect(session, stream, limits, (status) => (status === 200 ? { stream } : null));
@@ -68,8 +68,8 @@ function collect<T>(
   stream: ClientHttp2Stream,
   { timeoutMs, maxBytes, signal }: ExchangeLimits,
   grant: (status: number) => T | null,
-): Promise<Answer | Lost | T> {
-  const { promise, resolve } = Promise.withResolvers<Answer | Lost | T>();
+): Promise<ApiResponse | Lost | T> {
+  const { promise, resolve } = Promise.withResolvers<ApiResponse | Lost | T>();
   const chunks: Buffer[] = [];
   let status = 0;
   let retryAfter: string | undefined;
@@ -78,12 +78,12 @@ function collect<T>(
   let lastError: Error | undefined;
   let isFinished = false;
 
-  const settle = (result: Answer | Lost | T) => {
+  const settle = (result: ApiResponse | Lost | T) => {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
     resolve(result);
   };
-  const giveUp = (result: Answer | Lost) => {
+  const giveUp = (result: ApiResponse | Lost) => {
     settle(result);
     stream.close(NGHTTP2_CANCEL);
   };

@@ -1,7 +1,7 @@
 import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2';
 import { AccessCache, type LoadAccess } from './access.ts';
 import { CurrentSession } from './current-session.ts';
-import { type Answer, exchange, type Lost, type OpenStream, openStream } from './exchange.ts';
+import { type ApiResponse, exchange, type Lost, type OpenStream, openStream } from './exchange.ts';
 import type { SessionLimits } from './session.ts';
 import { Slots } from './slots.ts';
 import { within } from './within.ts';
@@ -33,7 +33,7 @@ type Attempt<T> = (
   session: ClientHttp2Session,
   headers: OutgoingHttpHeaders,
   leftMs: number,
-) => Promise<T | Answer | Lost>;
+) => Promise<T | ApiResponse | Lost>;
 
 const MOST_ATTEMPTS = 3;
 
@@ -50,7 +50,7 @@ export class Transport {
   }
 
   /** `timeoutMs` includes the time in line and the time to connect. */
-  async send(request: RawRequest): Promise<Answer | Lost> {
+  async send(request: RawRequest): Promise<ApiResponse | Lost> {
     const deadlineMs = performance.now() + request.timeoutMs;
     if (!this.#slots.tryTake() && !(await this.#slots.take(limitOf(request)))) {
       return { wasSent: false, message: 'too many requests to the API server are under way' };
@@ -65,7 +65,7 @@ export class Transport {
   }
 
   /** For a watch: takes no slot, and `timeoutMs` ends with the first byte. */
-  open(request: RawRequest): Promise<OpenStream | Answer | Lost> {
+  open(request: RawRequest): Promise<OpenStream | ApiResponse | Lost> {
     const deadlineMs = performance.now() + request.timeoutMs;
     return this.#attempt(request, deadlineMs, (session, headers, leftMs) =>
       openStream(session, headers, { ...request, timeoutMs: leftMs }),
@@ -81,7 +81,7 @@ export class Transport {
     request: RawRequest,
     deadlineMs: number,
     perform: Attempt<T>,
-  ): Promise<T | Answer | Lost> {
+  ): Promise<T | ApiResponse | Lost> {
     let hasReloaded = false;
     for (let attempt = 1; ; attempt += 1) {
       const session = await this.#session(request, deadlineMs);

@@ -3,7 +3,7 @@ import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { KubeObject, NewObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Failure } from '#pkg/kube/objects/outcome.ts';
 import type { Resource } from '#pkg/kube/objects/resource.ts';
-import { type Definite, type DefiniteOptions, untilDefinite, type Verdict } from './until-definite.ts';
+import { type Definite, type DefiniteOptions, untilDefinite, type WriteVerdict } from './until-definite.ts';
 
 export interface CreateDefiniteOptions extends DefiniteOptions {
   /** Whether an object of that name is the one this call wrote. */
@@ -20,7 +20,7 @@ export function createDefinite(
   object: NewObject,
   { isOurs, ...options }: CreateDefiniteOptions,
 ): Promise<Definite<KubeObject>> {
-  const attempt = async (call: CallOptions, mayHaveLanded: boolean): Promise<Verdict<KubeObject>> => {
+  const attempt = async (call: CallOptions, mayHaveLanded: boolean): Promise<WriteVerdict<KubeObject>> => {
     const outcome = await client.create(resource, object, call);
     if (outcome.ok || outcome.because !== 'AlreadyExists' || !mayHaveLanded) return { outcome, isFinal: false };
     const found = await client.get(resource, object.metadata, call);

@@ -3,7 +3,7 @@ import type { KubeClient, Seen } from '#pkg/kube/client/client.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
 import type { Resource } from '#pkg/kube/objects/resource.ts';
-import { type Definite, type DefiniteOptions, untilDefinite, type Verdict } from './until-definite.ts';
+import { type Definite, type DefiniteOptions, untilDefinite, type WriteVerdict } from './until-definite.ts';
 
 const GONE: Outcome<null> = { ok: true, object: null };
 
@@ -17,7 +17,7 @@ export function deleteDefinite(
   seen: Seen,
   options: DefiniteOptions,
 ): Promise<Definite<KubeObject | null>> {
-  const attempt = async (call: CallOptions, mayHaveLanded: boolean): Promise<Verdict<KubeObject | null>> => {
+  const attempt = async (call: CallOptions, mayHaveLanded: boolean): Promise<WriteVerdict<KubeObject | null>> => {
     const outcome = await client.delete(resource, seen, call);
     if (outcome.ok || !mayHaveLanded) return { outcome, isFinal: false };
     if (outcome.because === 'NotFound') return { outcome: GONE, isFinal: true };

@@ -2,7 +2,7 @@ import type { CallOptions } from '#pkg/kube/client/caller.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { KubeObject, SeenObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Resource } from '#pkg/kube/objects/resource.ts';
-import { type Definite, type DefiniteOptions, untilDefinite, type Verdict } from './until-definite.ts';
+import { type Definite, type DefiniteOptions, untilDefinite, type WriteVerdict } from './until-definite.ts';
 
 export interface UpdateDefiniteOptions extends DefiniteOptions {
   /** Whether the object is now as this call wrote it. */
@@ -21,7 +21,7 @@ export function updateDefinite(
   { isOurs, subresource, ...options }: UpdateDefiniteOptions,
 ): Promise<Definite<KubeObject>> {
   const part = subresource === undefined ? {} : { subresource };
-  const attempt = async (call: CallOptions, mayHaveLanded: boolean): Promise<Verdict<KubeObject>> => {
+  const attempt = async (call: CallOptions, mayHaveLanded: boolean): Promise<WriteVerdict<KubeObject>> => {
     const outcome = await client.update(resource, object, { ...call, ...part });
     if (outcome.ok || outcome.because === 'NotFound') return { outcome, isFinal: true };
     if (outcome.because !== 'Conflict' || !mayHaveLanded) return { outcome, isFinal: false };

@@ -18,13 +18,13 @@ export interface DefiniteOptions {
 export type Definite<T> = Outcome<T> & { readonly mayStillLand: boolean };
 
 export interface Write<T> {
-  readonly attempt: (options: CallOptions, mayHaveLanded: boolean) => Promise<Verdict<T>>;
+  readonly attempt: (options: CallOptions, mayHaveLanded: boolean) => Promise<WriteVerdict<T>>;
   /** Whether a try may be done long after a later one was answered; a conditional write cannot. */
   readonly canLandLate: boolean;
 }
 
 /** What one try came to. `isFinal` settles the call even if an earlier try went unanswered. */
-export interface Verdict<T> {
+export interface WriteVerdict<T> {
   readonly outcome: Outcome<T>;
   readonly isFinal: boolean;
 }

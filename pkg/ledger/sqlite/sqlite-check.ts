@@ -4,7 +4,7 @@ import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import { recordName } from '#pkg/record/record-name.ts';
 import { damagedFile } from './sqlite-failure.ts';
-import { type Row, toRecord, toRow } from './sqlite-row.ts';
+import { type Row, rowToRecord, toRow } from './sqlite-row.ts';
 
 export function checkPages(db: DatabaseSync, file: string): void {
   const said = db
@@ -25,7 +25,7 @@ export function checkRows(db: DatabaseSync, file: string): void {
 
 function rowProblem(row: Row, latest: number): string | null {
   try {
-    const record = toRecord(row);
+    const record = rowToRecord(row);
     const { address, domain } = record.spec;
     if (record.name !== recordName(parseAddress(address), domain)) return `the record ${record.name} holds ${address}`;
     if (!(Number(record.resourceVersion) <= latest))

@@ -26,7 +26,7 @@ export function toRow({ name, uid, resourceVersion, createdAt, spec }: IpRecord)
   };
 }
 
-export function toRecord(row: Row): IpRecord {
+export function rowToRecord(row: Row): IpRecord {
   const name = String(row['name']);
   try {
     return {

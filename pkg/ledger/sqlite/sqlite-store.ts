@@ -3,7 +3,7 @@ import type { RecordQuery, TakenAddress } from '#pkg/ledger/ledger.ts';
 import type { RecordStore } from '#pkg/ledger/record-store.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { toLedgerFailure } from './sqlite-failure.ts';
-import { type Row, toRecord, toRow, toTakenAddress } from './sqlite-row.ts';
+import { type Row, rowToRecord, toRow, toTakenAddress } from './sqlite-row.ts';
 
 /** Taken from the file at once: a counter that is written each time would be a page more in every commit. */
 const VERSIONS_AT_ONCE = 1_000;
@@ -43,7 +43,7 @@ export class SqliteStore implements RecordStore {
   }
 
   get(name: string): IpRecord | null {
-    return this.#read(this.#statements.get, toRecord, name)[0] ?? null;
+    return this.#read(this.#statements.get, rowToRecord, name)[0] ?? null;
   }
 
   insert(record: IpRecord): void {
@@ -75,16 +75,16 @@ export class SqliteStore implements RecordStore {
   }
 
   byHolder(key: string): IpRecord[] {
-    return this.#read(this.#statements.byHolder, toRecord, key);
+    return this.#read(this.#statements.byHolder, rowToRecord, key);
   }
 
   byNode(node: string): IpRecord[] {
-    return this.#read(this.#statements.byNode, toRecord, node);
+    return this.#read(this.#statements.byNode, rowToRecord, node);
   }
 
   list({ pool, node, after, limit }: RecordQuery): IpRecord[] {
     const values = { after: after ?? '', pool: pool ?? null, node: node ?? null, limit };
-    return this.#read(this.#statements.list, toRecord, values);
+    return this.#read(this.#statements.list, rowToRecord, values);
   }
 
   takenOf(pool: string): TakenAddress[] {
