@@ -1,5 +1,6 @@
 import { omitAbsent } from '#pkg/decode/omit-absent.ts';
 import {
+  asBoolean,
   asFilledString,
   asInteger,
   asObject,
@@ -29,10 +30,16 @@ export function decodeHolder(value: unknown, path: string): Holder {
     network: text('network', LONGEST_NAME),
     containerID: text('containerID', LONGEST_NAME),
     netns: text('netns', LONGEST_PATH),
+    netnsInode: ifPresent(holder['netnsInode'], (it) =>
+      asInteger(it, `${path}.netnsInode`, 1, Number.MAX_SAFE_INTEGER),
+    ),
     bootID: text('bootID', 128),
+    machineID: text('machineID', 128),
     attachGeneration: decodeAttachGeneration(holder, path),
     node: asString(holder['node'], `${path}.node`, LONGEST_NAME),
     owner: ifPresent(holder['owner'], (owner) => decodeOwner(owner, `${path}.owner`)),
+    sticky: ifPresent(holder['sticky'], (it) => asBoolean(it, `${path}.sticky`)),
+    static: ifPresent(holder['static'], (it) => asBoolean(it, `${path}.static`)),
   });
 }
 
@@ -52,5 +59,6 @@ function asKeyPart(value: unknown, path: string): string {
 function decodeOwner(value: unknown, path: string): NonNullable<Holder['owner']> {
   const owner = asObject(value, path);
   const read = (name: string) => asFilledString(owner[name], `${path}.${name}`, LONGEST_NAME);
-  return { apiVersion: read('apiVersion'), kind: read('kind'), name: read('name') };
+  const uid = ifPresent(owner['uid'], (it) => asString(it, `${path}.uid`, 128));
+  return omitAbsent({ apiVersion: read('apiVersion'), kind: read('kind'), name: read('name'), uid });
 }

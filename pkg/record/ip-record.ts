@@ -25,11 +25,20 @@ export interface Holder {
   readonly containerID?: string;
   /** Evidence for "the sandbox is gone". Only written when the agent itself could see the path. */
   readonly netns?: string;
+  /** The inode of the namespace: another namespace may be mounted at the same path later. */
+  readonly netnsInode?: number;
+  /** The boot and the machine on which the agent saw the namespace. Namespaces do not survive a reboot. */
   readonly bootID?: string;
+  readonly machineID?: string;
   /** Raised when a re-attach must change the resourceVersion (rule 8). */
   readonly attachGeneration: number;
   readonly node: string;
-  readonly owner?: { readonly apiVersion: string; readonly kind: string; readonly name: string };
+  /** The top controller. It has a uid where the agent has read the owner itself (rule 10). */
+  readonly owner?: { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid?: string };
+  /** Whether the agent found, by reading the owner, that the holder is sticky. Absent: written before owners were read. */
+  readonly sticky?: boolean;
+  /** A static pod runs without its API object: only its DEL or its vanished namespace frees the address (rule 6). */
+  readonly static?: boolean;
 }
 
 export interface RecordSpec {

@@ -8,10 +8,10 @@ const KEY_PART = { pattern: '^[ -.0-~]*$' };
 const MOST_ATTACHES = 2 ** 31 - 1;
 
 const owner = object(
-  { apiVersion: name(ASCII), kind: name(ASCII), name: name(ASCII) },
+  { apiVersion: name(ASCII), kind: name(ASCII), name: name(ASCII), uid: text(128, ASCII) },
   ['apiVersion', 'kind', 'name'],
   {
-    description: 'The top controller of the pod.',
+    description: 'The top controller of the pod. It has a uid where the agent has read it.',
   },
 );
 
@@ -25,7 +25,12 @@ export const HOLDER = object(
     network: text(253, { ...ASCII, description: 'The CNI network name.' }),
     containerID: text(253, ASCII),
     netns: text(1_024, ASCII),
-    bootID: text(128, ASCII),
+    netnsInode: integer(1, Number.MAX_SAFE_INTEGER, {
+      format: 'int64',
+      description: 'The inode of the network namespace. A path may show another namespace later.',
+    }),
+    bootID: text(128, { ...ASCII, description: 'The boot during which the agent saw the namespace.' }),
+    machineID: text(128, { ...ASCII, description: 'The machine on which the agent saw the namespace.' }),
     attachGeneration: integer(1, MOST_ATTACHES, {
       format: 'int32',
       description: 'Raised by a re-attach, so that a late release of the attachment before does not hit it.',
@@ -36,6 +41,11 @@ export const HOLDER = object(
     }),
     node: text(253, { ...ASCII, description: 'Empty for holders that run on no node, such as claims.' }),
     owner,
+    sticky: {
+      type: 'boolean',
+      description: 'Whether the owner, as the agent read it, keeps the address from one pod to the next.',
+    },
+    static: { type: 'boolean', description: 'A static pod: only its DEL or its vanished namespace frees the address.' },
   },
   ['kind', 'namespace', 'name', 'interface', 'node'],
   {
