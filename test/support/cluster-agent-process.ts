@@ -16,8 +16,11 @@ export interface ClusterAgentProcess extends AsyncDisposable {
   readonly log: string;
 }
 
-/** The built agent of one node with that node's token; resolves when it says that it is ready. */
-export async function startClusterAgentProcess(node: JoinedNode): Promise<ClusterAgentProcess> {
+/** The agent of one node (the built one, if no other is given) with that node's token; resolves when it says that it is ready. */
+export async function startClusterAgentProcess(
+  node: JoinedNode,
+  program?: readonly string[],
+): Promise<ClusterAgentProcess> {
   const directory = await mkdtemp(join(tmpdir(), 'ipl-node-'));
   const at = (name: string) => join(directory, name);
   const log: string[] = [];
@@ -29,7 +32,7 @@ export async function startClusterAgentProcess(node: JoinedNode): Promise<Cluste
     await writeFile(at('conf.yml'), CONFIG);
     const places = ['--data', at('data'), '--spool', at('spool'), '--socket', at('agent.sock')];
     const flags = ['--config', at('conf.yml'), '--kubeconfig', node.kubeconfigFile, ...places];
-    const command = [...(await variablesOf(node)), await builtPath('ipledger-agent'), ...flags];
+    const command = [...(await variablesOf(node)), ...(program ?? [await builtPath('ipledger-agent')]), ...flags];
     const child = await startReady('env', command, at('agent.sock'), log);
     return {
       node: node.name,
