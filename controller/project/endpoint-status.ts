@@ -1,11 +1,10 @@
 import { omitAbsent } from '#pkg/decode/omit-absent.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 
-/** `status` of a SpiderEndpoint. `records` are those of one holder and not empty; of two for one NIC and family the younger is shown. */
+/** `status` of a SpiderEndpoint. `records` are those of one holder, the most relevant first, and not empty; of two for one NIC and family the first is shown. */
 export function endpointStatus(records: readonly IpRecord[]): Readonly<Record<string, unknown>> {
-  const youngestFirst = records.toSorted(compareYouth);
-  const holder = youngestFirst[0]?.spec.holder;
-  const byInterface = Map.groupBy(youngestFirst, ({ spec }) => spec.holder.interface);
+  const holder = records[0]?.spec.holder;
+  const byInterface = Map.groupBy(records, ({ spec }) => spec.holder.interface);
   const interfaces = [...byInterface].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     current: {
@@ -36,9 +35,4 @@ function attachment(name: string, records: readonly IpRecord[]): object {
     cleanGateway: hasGateway ? shown.some((spec) => spec.cleanGateway === true) : undefined,
     routes: routes.length === 0 ? undefined : routes,
   });
-}
-
-function compareYouth(a: IpRecord, b: IpRecord): number {
-  if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt ? -1 : 1;
-  return a.name < b.name ? -1 : 1;
 }

@@ -121,6 +121,26 @@ test('a bare pod is its own controller', () => {
   expect(stored(step)['status']).toMatchObject({ ownerControllerType: 'Pod', ownerControllerName: 'web-x' });
 });
 
+describe('a pod of a StatefulSet that left one pool and came back to it', () => {
+  const web0 = (uid: string): Partial<Holder> => ({ name: 'web-0', owner: STATEFUL_SET, uid });
+  const taken = { ...record('10.0.0.5', web0('u3')), createdAt: '2026-11-16T10:00:00Z' };
+  const left = { ...record('10.9.0.7', web0(''), { state: 'Retained' }), createdAt: '2026-11-16T11:00:00Z' };
+
+  test.each([
+    { name: 'while the pod is known', pod: { uid: 'u3', runtimeUid: 'u3' } },
+    { name: 'while the pod is not seen yet', pod: null },
+  ])('is shown with the address that it has, not with the younger record, $name', ({ pod }) => {
+    const [step] = plan({ records: [left, taken], pod });
+    expect(stored(step)['status']).toMatchObject({ current: { uid: 'u3', ips: [{ ipv4: '10.0.0.5/24' }] } });
+  });
+
+  test('is not shown with an interface that only an earlier pod had', () => {
+    const net1 = record('10.9.0.8', { ...web0(''), interface: 'net1' }, { state: 'Retained' });
+    const [step] = plan({ records: [net1, taken], pod: { uid: 'u3', runtimeUid: 'u3' } });
+    expect(stored(step)['status']).toMatchObject({ current: { ips: [{ interface: 'eth0' }] } });
+  });
+});
+
 test('none is made for a pod that is gone', () => {
   expect(plan({ pod: null })).toEqual([]);
   expect(plan({ pod: { uid: 'u2', runtimeUid: 'u2' } })).toEqual([]);

@@ -3,6 +3,7 @@ import type { KubeObject, NewObject, SeenObject } from '#pkg/kube/objects/kube-o
 import { FINALIZER } from '#pkg/kube/objects/spider-resources.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { isStickyHolder } from '#pkg/record/sticky-holder.ts';
+import { shownRecords } from './endpoint-records.ts';
 import { endpointStatus } from './endpoint-status.ts';
 import type { PodIdentity } from './pods-view.ts';
 import { isHeld } from './record-value.ts';
@@ -39,7 +40,8 @@ export function planEndpoint(facts: EndpointFacts, rules: EndpointRules): Endpoi
   const held = facts.records.filter(isHeld);
   if (held.length === 0) return existing === null ? [] : planRemoval(existing, rules);
   const isStatic = held.some((record) => isOfStaticWorkload(record, rules));
-  const shown = isStatic ? held : ofOnePod(held, pod);
+  const relevant = shownRecords(held, pod?.runtimeUid ?? null);
+  const shown = isStatic ? relevant : ofOnePod(relevant);
   const isOfLivingPod = pod !== null && shown.some(({ spec }) => spec.holder.uid === pod.runtimeUid);
   if (existing?.metadata.deletionTimestamp !== undefined) {
     // While a pod is gone but its addresses are not, what is known of them stays. Otherwise it is made anew at once.
@@ -94,10 +96,7 @@ function isOfStaticWorkload({ spec: { holder } }: IpRecord, { enableStatefulSet 
   return isStickyHolder(holder, { enableStatefulSet, enableKubevirtStaticIP: true });
 }
 
-/** A name may have been used before: the records of the pod that has it now, else those of the last one that had it. */
-function ofOnePod(held: readonly IpRecord[], pod: PodIdentity | null): readonly IpRecord[] {
-  const own = held.filter(({ spec }) => spec.holder.uid === pod?.runtimeUid);
-  if (own.length > 0) return own;
-  const youngest = held.toSorted((a, b) => (a.createdAt > b.createdAt ? -1 : 1))[0];
-  return held.filter(({ spec }) => spec.holder.uid === youngest?.spec.holder.uid);
+/** A name may have been used before: where the pod that has it now has no record, those of the last one that had it. */
+function ofOnePod(relevant: readonly IpRecord[]): readonly IpRecord[] {
+  return relevant.filter(({ spec }) => spec.holder.uid === relevant[0]?.spec.holder.uid);
 }

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { EndpointRules } from '#controller/project/plan-endpoint.ts';
 import { projectEndpoints } from '#controller/project/project-endpoints.ts';
@@ -147,6 +148,23 @@ test('a pod of a StatefulSet keeps its endpoint between two lives', async () => 
   await ledger.release(retained);
   await endpointIs((endpoint) =>
     expect(endpoint?.['status']).toMatchObject({ current: { ips: [{ interface: 'net1', ipv4: '10.0.0.2/24' }] } }),
+  );
+});
+
+test('a pod that came back to an earlier pool is shown with the address that it has', async () => {
+  await using _ = await lead();
+  const owner = { ...DEPLOYMENT, kind: 'StatefulSet' };
+  const { metadata } = await makePod();
+  const older = await take('10.0.0.1', { owner });
+  const retained = await amended(ledger, older, inState(older.spec, 'Retained'));
+  await setTimeout(1_100); // creationTimestamp has whole seconds
+  const younger = await take('10.0.0.2', { owner });
+  await amended(ledger, younger, inState(younger.spec, 'Retained'));
+  await ledger.takeOver(retained, heldBy(inState(retained.spec, 'Allocated'), { uid: metadata.uid }));
+  await endpointIs((endpoint) =>
+    expect(endpoint?.['status']).toMatchObject({
+      current: { uid: metadata.uid, ips: [{ interface: 'eth0', ipv4: '10.0.0.1/24' }] },
+    }),
   );
 });
 
