@@ -1,4 +1,4 @@
-import type { RecordState } from './ip-record.ts';
+import type { Holder, RecordState } from './ip-record.ts';
 
 /** Who writes: the agent of the node that the record names, the agent of any other node, or the controller's leader. */
 export type Writer = 'own-agent' | 'other-agent' | 'controller';
@@ -40,6 +40,13 @@ export const DELETES: Readonly<Record<Writer, readonly RecordState[]>> = {
   'other-agent': [],
   controller: ['Allocated', 'Retained', 'Suspect', 'Cooling', 'Quarantined'],
 };
+
+/** The kinds of holders that an agent of a cluster writes, and in which states (null: any). Claims and allocations are the controller's. */
+export const AGENT_HOLDERS: readonly { readonly kind: Holder['kind']; readonly only: RecordState | null }[] = [
+  { kind: 'Pod', only: null },
+  { kind: 'VirtualMachineInstance', only: null },
+  { kind: 'Conflict', only: 'Quarantined' },
+];
 
 export function mayMove(from: RecordState, to: RecordState, way: Way): boolean {
   return TRANSITIONS.some((it) => it.from === from && it.to === to && it.way === way);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { RECORD_STATES } from '#pkg/record/ip-record.ts';
-import { DELETES, TRANSITIONS, type Writer } from '#pkg/record/transition-table.ts';
+import { AGENT_HOLDERS, DELETES, TRANSITIONS, type Writer } from '#pkg/record/transition-table.ts';
 import { ROOMS } from './rooms.ts';
 import { readRootFile, readSourceFiles } from './source-files.ts';
 
@@ -37,6 +37,11 @@ test("the admission policy lets an agent change another node's record only in st
 test('the admission policy lets an agent delete its own records in the states of the table', () => {
   expect(DELETES['other-agent']).toEqual([]);
   expect(quoted(expressionWith('!variables.isDelete || variables.wasState in'))).toEqual(DELETES['own-agent']);
+});
+
+test('the admission policy lets an agent write the holders of the table and no others', () => {
+  const written = quoted(expressionWith('object.spec.holder.kind in'));
+  expect(written).toEqual(AGENT_HOLDERS.flatMap(({ kind, only }) => (only === null ? [kind] : [kind, only])));
 });
 
 test('the controller can end every state, so no record stays for ever', () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { RecordSpec, RecordState } from '#pkg/record/ip-record.ts';
+import type { Holder, RecordSpec, RecordState } from '#pkg/record/ip-record.ts';
 import { RECORD_LABELS, recordLabels } from '#pkg/record/record-labels.ts';
 import { type ApiAnswer, callApi } from '#test/support/api-request.ts';
 import { plainToken, podToken } from '#test/support/service-account-tokens.ts';
@@ -28,7 +28,7 @@ interface Wish {
   readonly node?: string;
   readonly name?: string;
   readonly namespace?: string;
-  readonly kind?: 'Pod' | 'VirtualMachineInstance' | 'Conflict';
+  readonly kind?: Holder['kind'];
   readonly interface?: string;
   readonly uid?: string;
   readonly pool?: string;
@@ -87,6 +87,14 @@ describe('an agent creates', () => {
     const message = `an agent creates records as Allocated, not as ${state}`;
     expect(await tryCreate(specOf({ state }))).toMatchObject(refusal(message));
   });
+
+  test.each(['IPAddressClaim', 'IPAllocation', 'Container'] as const)(
+    'nothing for a holder of kind %s',
+    async (kind) => {
+      const message = `an agent does not write a record that is Allocated for a holder of kind ${kind}`;
+      expect(await tryCreate(specOf({ kind }))).toMatchObject(refusal(message));
+    },
+  );
 
   test('what the kind refuses is refused before the policy', async () => {
     const answer = await tryCreate({ ...specOf({}), address: '10.0.2.051' });
@@ -237,6 +245,17 @@ describe('an agent moves the record of its own node', () => {
     { name: 'in use to Quarantined for another', after: { state: 'Quarantined', name: 'web-1' }, message: IN_USE },
     { name: 'in use to a foreign host', after: FOREIGN, message: null },
     { name: 'in use to a foreign host elsewhere', after: { ...FOREIGN, interface: 'net1' }, message: IN_USE },
+    {
+      name: 'Suspect to a claim',
+      from: 'Suspect',
+      after: { kind: 'IPAddressClaim' },
+      message: 'of kind IPAddressClaim',
+    },
+    {
+      name: 'in use to Quarantined for a claim',
+      after: { ...FOREIGN, kind: 'IPAddressClaim' },
+      message: 'of kind IPAddressClaim',
+    },
     { name: 'in use to another pool', after: { pool: 'pool-b' }, message: 'Allocated does not change its pool' },
     { name: 'in use to a pool made anew', after: { poolUid: 'u2' }, message: 'Allocated does not change its pool' },
     { name: 'Retained to another name', from: 'Retained', after: { name: 'web-1' }, message: OWN_HOLDER },
