@@ -234,7 +234,7 @@ test('while the API server is away, what is known is found and the rest refused'
 
 test('a pod that nobody can read is reported and left out, and what was known of it stays', async () => {
   const broken = (resourceVersion: number) => buildPod(resourceVersion, { spec: { nodeName: 7 } });
-  await using made = await start(buildPod(5, { name: 'bad', uid: 'u7', spec: { restartPolicy: {} } }), buildPod(6));
+  await using made = await start(buildPod(5, { name: 'bad', uid: 'u7', status: { phase: {} } }), buildPod(6));
   expect(made.cache.known('u7')).toBeNull();
   expect(made.problems).toMatchObject([
     { msg: 'event not used', why: expect.stringMatching(/^pod prod\/bad cannot be read/) },

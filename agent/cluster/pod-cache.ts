@@ -7,8 +7,8 @@ import { PODS } from '#pkg/kube/objects/core-resources.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { WatchEvent } from '#pkg/kube/watch/known-objects.ts';
 import { Reflector } from '#pkg/kube/watch/reflector.ts';
-import { decodePod, type SeenPod } from './decode-pod.ts';
 import { NodePodTable } from './pod-table.ts';
+import { type SeenPod, toSeenPod } from './seen-pod.ts';
 import { logTrouble } from './watch-trouble.ts';
 
 export interface PodCacheOptions {
@@ -124,7 +124,7 @@ function isMeant({ facts, objectUid }: SeenPod, { uid }: PodName): boolean {
 
 function decode(object: KubeObject): SeenPod {
   try {
-    return decodePod(object);
+    return toSeenPod(object);
   } catch (thrown) {
     const { namespace, name } = object.metadata;
     throw new IpamError('internal', `pod ${namespace}/${name} cannot be read: ${toIpamError(thrown).message}`, {

@@ -14,7 +14,6 @@ const POD: PodFacts = {
   annotations: {},
   controller: null,
   isAlive: true,
-  podIPs: [],
 };
 const OPTIONS: PodHoldersOptions = {
   node: 'worker-1',

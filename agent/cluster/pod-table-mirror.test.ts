@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
 import { buildPod } from '#test/support/build-pod.ts';
-import { decodePod } from './decode-pod.ts';
 import { NodePodTable } from './pod-table.ts';
+import { toSeenPod } from './seen-pod.ts';
 
 const DELETED = { deletionTimestamp: '2026-11-16T10:00:00Z' };
 const victim = (resourceVersion: number, metadata = {}) =>
-  decodePod(buildPod(resourceVersion, { name: 'victim', uid: 'v', metadata }));
+  toSeenPod(buildPod(resourceVersion, { name: 'victim', uid: 'v', metadata }));
 /** Anybody who may create pods may write kubelet's mark of a mirror pod. */
 const claiming = (uid: string, resourceVersion: number, metadata = {}) => {
   const annotations = { 'kubernetes.io/config.mirror': uid };
   const who = { namespace: 'evil', name: 'x', uid: 'x1' };
-  return decodePod(buildPod(resourceVersion, { ...who, metadata: { annotations, ...metadata } }));
+  return toSeenPod(buildPod(resourceVersion, { ...who, metadata: { annotations, ...metadata } }));
 };
 const mirror = (objectUid: string, resourceVersion: number) => {
   const metadata = { annotations: { 'kubernetes.io/config.mirror': 'static' } };
-  return decodePod(buildPod(resourceVersion, { name: 'static-worker-1', uid: objectUid, metadata }));
+  return toSeenPod(buildPod(resourceVersion, { name: 'static-worker-1', uid: objectUid, metadata }));
 };
 
 function start() {

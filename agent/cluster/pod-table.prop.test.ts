@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { buildPod } from '#test/support/build-pod.ts';
-import { decodePod } from './decode-pod.ts';
 import { NodePodTable } from './pod-table.ts';
+import { toSeenPod } from './seen-pod.ts';
 
 const pod = (uid: string, resourceVersion: number, isAlive = true) =>
-  decodePod(buildPod(resourceVersion, { uid, metadata: isAlive ? {} : { deletionTimestamp: '2026-11-16T10:00:00Z' } }));
+  toSeenPod(buildPod(resourceVersion, { uid, metadata: isAlive ? {} : { deletionTimestamp: '2026-11-16T10:00:00Z' } }));
 
 function start() {
   const ended: string[] = [];
@@ -64,7 +64,7 @@ test('of two pods of one name that were both unknown, the one written earlier is
 
 test('what was learned by reads is bounded, what the watch has shown is not', () => {
   const { table, ended } = start();
-  const numbered = (n: number) => decodePod(buildPod(n, { name: `p-${n}`, uid: `u-${n}` }));
+  const numbered = (n: number) => toSeenPod(buildPod(n, { name: `p-${n}`, uid: `u-${n}` }));
   table.see(numbered(1), 'watch');
   for (let n = 2; n <= 1_002; n += 1) table.see(numbered(n), 'read');
   expect(table.learned()).toHaveLength(1_000);

@@ -1,7 +1,7 @@
 import type { PodFacts } from '#agent/sources/pods.ts';
 import { isOlder } from '#pkg/kube/objects/resource-version.ts';
 import { BoundedMap } from './bounded-map.ts';
-import type { SeenPod } from './decode-pod.ts';
+import type { SeenPod } from './seen-pod.ts';
 
 interface Entry extends SeenPod {
   /** Shown by the watch, which will also show its end. */

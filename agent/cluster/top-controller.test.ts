@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OwnerReference } from '#agent/sources/pods.ts';
+import type { OwnerReference } from '#pkg/crd/decode-owner.ts';
 import { answerMissing, ScriptedApi } from '#test/support/scripted-api.ts';
 import { statusBody } from '#test/support/scripted-server.ts';
 import { TopController } from './top-controller.ts';

@@ -1,11 +1,11 @@
-import type { OwnerReference, PodFacts } from '#agent/sources/pods.ts';
+import type { PodFacts } from '#agent/sources/pods.ts';
+import { decodeController, type OwnerReference } from '#pkg/crd/decode-owner.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { toApiError } from '#pkg/kube/objects/api-error.ts';
 import { JOBS, REPLICA_SETS } from '#pkg/kube/objects/core-resources.ts';
 import type { Resource } from '#pkg/kube/objects/resource.ts';
 import type { Controller } from '#pkg/pool/request.ts';
 import { BoundedMap } from './bounded-map.ts';
-import { decodeController } from './decode-owner.ts';
 
 const MOST_OWNERS = 2_000;
 const READ_TIMEOUT_MS = 5_000;

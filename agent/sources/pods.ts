@@ -1,10 +1,11 @@
+import type { OwnerReference } from '#pkg/crd/decode-owner.ts';
 import type { Labels } from '#pkg/pool/request.ts';
 
-/** What this project reads of a pod; everything else of it is dropped, so that memory does not grow with manifests. */
+/** What the agent keeps of a pod. Everything else is dropped, so that memory does not grow with manifests. */
 export interface PodFacts {
   readonly namespace: string;
   readonly name: string;
-  /** The UID the runtime calls it by: for a mirror pod that of the static pod behind it. */
+  /** The UID that the runtime passes; for a mirror pod it is the UID of the static pod. */
   readonly uid: string;
   readonly resourceVersion: string;
   readonly node: string;
@@ -12,18 +13,10 @@ export interface PodFacts {
   readonly annotations: Labels;
   /** The owner that controls it. */
   readonly controller: OwnerReference | null;
-  /** Not being deleted, not finished, not evicted: its sandbox may be made, or made again. */
+  /** As `isAlive` of `pkg/crd/pod-life.ts` says. */
   readonly isAlive: boolean;
   /** Completes "pod x is dead: …". */
   readonly endedBecause?: string;
-  readonly podIPs: readonly string[];
-}
-
-export interface OwnerReference {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
 }
 
 export interface PodName {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
-import { isAlive, isFinished, toPodFacts, trimPod } from './pod-facts.ts';
+import { toPodFacts, trimPod } from './pod-facts.ts';
 import { SharedValues } from './shared-values.ts';
 
 const terminated = (finishedAt: string) => ({ state: { terminated: { exitCode: 0, finishedAt } } });
@@ -19,7 +19,7 @@ const POD: KubeObject = {
     ],
   } as KubeObject['metadata'],
   spec: { nodeName: 'worker-1', containers: [{ name: 'a', image: 'a' }], terminationGracePeriodSeconds: 5 },
-  status: { phase: 'Running', podIPs: [{ ip: '10.0.0.5' }, { ip: 'FD00:0::5' }, { ip: 'nonsense' }, 7] },
+  status: { phase: 'Running', podIPs: [{ ip: '10.0.0.5' }, { ip: 'FD00:0::5' }, { ip: 'nonsense' }] },
 };
 const factsOf = (pod: KubeObject) => toPodFacts(pod, new SharedValues());
 const withStatus = (status: object, spec: object = {}): KubeObject => ({
@@ -95,23 +95,25 @@ test('it finished when its last container did', () => {
   expect(factsOf(withStatus({ containerStatuses })).finishedAtMs).toBe(Date.parse('2026-11-16T10:05:00Z'));
 });
 
-test('who is deleted or has finished does not live', () => {
-  const deleted = { ...POD, metadata: { ...POD.metadata, deletionTimestamp: '2026-11-16T10:00:00Z' } };
-  expect([POD, deleted, withStatus({ phase: 'Failed' })].map(factsOf).map(isAlive)).toEqual([true, false, false]);
-  expect(isFinished(factsOf(withStatus({ phase: 'Succeeded' })))).toBe(true);
-});
-
 test('what is trimmed says the same, and is small', () => {
   expect(factsOf(trimPod(POD))).toEqual(factsOf(POD));
   expect(JSON.stringify(trimPod(POD)).length).toBeLessThan(700);
 });
 
-test.each([
-  {},
-  { spec: null, status: 7 },
-  { spec: { containers: 'x' }, status: { podIPs: {}, containerStatuses: [null] } },
-])('nonsense is no harm: %j', (parts) => {
-  const pod = { metadata: POD.metadata, ...parts };
-  expect(factsOf(pod)).toMatchObject({ node: '', podIPs: [], haveAllEnded: false });
-  expect(factsOf(trimPod(pod))).toEqual(factsOf(pod));
-});
+test.each([{}, { spec: { containers: 'x' }, status: { containerStatuses: [null] } }])(
+  'containers that make no sense have not ended: %j',
+  (parts) => {
+    const pod = { metadata: POD.metadata, ...parts };
+    expect(factsOf(pod)).toMatchObject({ node: '', podIPs: [], haveAllEnded: false });
+    expect(factsOf(trimPod(pod))).toEqual(factsOf(pod));
+  },
+);
+
+test.each([{ status: 7 }, { status: { podIPs: {} } }, { status: { phase: 7 } }, { spec: { nodeName: {} } }])(
+  'a pod that cannot be read is not taken for one without an address or a node: %j',
+  (parts) => {
+    const pod = { metadata: POD.metadata, ...parts };
+    expect(() => factsOf(pod)).toThrow('expected');
+    expect(() => factsOf(trimPod(pod))).toThrow('expected');
+  },
+);

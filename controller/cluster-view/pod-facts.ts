@@ -1,30 +1,22 @@
-import { formatAddress, tryParseAddress } from '#pkg/ip/address.ts';
+import type { OwnerReference } from '#pkg/crd/decode-owner.ts';
+import { decodePod } from '#pkg/crd/decode-pod.ts';
+import type { PodLife } from '#pkg/crd/pod-life.ts';
+import { POD_MARKS } from '#pkg/crd/pod-marks.ts';
+import { pickFields, trimPodMetadata } from '#pkg/crd/trim-pod.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
-import { POD_MARKS, runtimeUid, trimPodMetadata } from '#pkg/kube/objects/pod-marks.ts';
 import type { SharedValues } from './shared-values.ts';
 
-interface ControllerReference {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-}
-
-/** What the controller reads of a pod. Everything else is dropped at once: memory must not grow with manifests. */
-export interface PodFacts {
+/** What the controller keeps of a pod. Everything else is dropped at once: memory must not grow with manifests. */
+export interface PodFacts extends PodLife {
   readonly namespace: string;
   readonly name: string;
-  /** The UID the runtime calls it by: for a mirror pod that of the static pod behind it. */
+  /** The UID that the runtime passes; for a mirror pod it is the UID of the static pod. */
   readonly uid: string;
-  /** That of the object itself. */
   readonly objectUid: string;
   readonly node: string;
-  readonly phase: string;
   readonly isHostNetwork: boolean;
-  /** `deletionTimestamp`, which already contains the grace period; null while the pod is not being deleted. */
-  readonly deletesAtMs: number | null;
   readonly graceSeconds: number;
-  readonly controller: ControllerReference | null;
+  readonly controller: OwnerReference | null;
   /** A VMI is migrating, or has migrated, to this pod. */
   readonly isMigrationTarget: boolean;
   readonly podIPs: readonly string[];
@@ -35,47 +27,43 @@ export interface PodFacts {
   readonly finishedAtMs: number | null;
 }
 
-/** Of a pod that asks for no other. */
+/** The default of Kubernetes. */
 export const USUAL_GRACE_SECONDS = 30;
-const MOST_ADDRESSES = 8;
 const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'];
 
-/** Of a large list: only what `toPodFacts` reads. */
+/** Keeps of a pod in a large list only what `toPodFacts` reads. */
 export function trimPod({ metadata, spec, status }: KubeObject): KubeObject {
-  const { nodeName, hostNetwork, terminationGracePeriodSeconds } = asMap(spec);
-  const { phase, podIPs, ...rest } = asMap(status);
   return {
     metadata: trimPodMetadata(metadata),
-    spec: { nodeName, hostNetwork, terminationGracePeriodSeconds, containers: { length: countContainers(spec) } },
-    status: {
-      phase,
-      podIPs,
-      ...Object.fromEntries(
-        STATUS_LISTS.map((list) => [list, asList(rest[list]).map((it) => ({ state: asMap(it)['state'] }))]),
-      ),
-    },
+    spec: withContainerCount(
+      pickFields(spec, ['nodeName', 'hostNetwork', 'terminationGracePeriodSeconds', 'containers']),
+    ),
+    status: withStatesOnly(pickFields(status, ['phase', 'podIPs', ...STATUS_LISTS])),
   };
 }
 
-export function toPodFacts({ metadata, spec, status }: KubeObject, shared: SharedValues): PodFacts {
-  const { nodeName, hostNetwork, terminationGracePeriodSeconds: grace } = asMap(spec);
+/** Throws like `decodePod`. Container statuses that make no sense count as containers that have not ended. */
+export function toPodFacts(object: KubeObject, shared: SharedValues): PodFacts {
+  const pod = decodePod(object);
+  const { metadata, spec, status } = object;
+  const { terminationGracePeriodSeconds: grace } = asMap(spec);
   const given = asMap(status);
   const statuses = STATUS_LISTS.flatMap((list) => asList(given[list])).map((it) => asMap(asMap(it)['state']));
   const ended = statuses.map((state) => state['terminated']).filter(isMap);
   const reported = asList(given['containerStatuses']).length;
   return {
-    namespace: shared.text(metadata.namespace ?? ''),
-    name: metadata.name,
-    uid: runtimeUid(metadata),
-    objectUid: metadata.uid,
-    node: shared.text(asText(nodeName)),
-    phase: shared.text(asText(given['phase'])),
-    isHostNetwork: hostNetwork === true,
-    deletesAtMs: toMs(metadata.deletionTimestamp),
+    namespace: shared.text(pod.namespace),
+    name: pod.name,
+    uid: pod.uid,
+    objectUid: pod.objectUid,
+    node: shared.text(pod.node),
+    phase: shared.text(pod.phase),
+    isHostNetwork: pod.isHostNetwork,
+    deletesAtMs: pod.deletesAtMs,
     graceSeconds: typeof grace === 'number' && grace >= 0 ? grace : USUAL_GRACE_SECONDS,
-    controller: readController(metadata.ownerReferences, shared),
+    controller: pod.controller === null ? null : shared.value(pod.controller),
     isMigrationTarget: metadata.annotations?.[POD_MARKS.migrationJob] !== undefined,
-    podIPs: readAddresses(given['podIPs']),
+    podIPs: pod.podIPs,
     haveAllEnded: reported > 0 && reported >= countContainers(spec) && ended.length === statuses.length,
     isAnyRunning: statuses.some((state) => isMap(state['running'])),
     finishedAtMs: ended.reduce<number | null>((latest, { finishedAt }) => {
@@ -85,34 +73,20 @@ export function toPodFacts({ metadata, spec, status }: KubeObject, shared: Share
   };
 }
 
-export function isFinished({ phase }: PodFacts): boolean {
-  return phase === 'Succeeded' || phase === 'Failed';
+function withContainerCount(spec: unknown): unknown {
+  return isMap(spec) ? { ...spec, containers: { length: countContainers(spec) } } : spec;
 }
 
-/** The pod is not being deleted and has not finished: its sandbox exists, or will. */
-export function isAlive(pod: PodFacts): boolean {
-  return pod.deletesAtMs === null && !isFinished(pod);
+function withStatesOnly(status: unknown): unknown {
+  if (!isMap(status)) return status;
+  const trimmed = STATUS_LISTS.map((list) => [list, asList(status[list]).map((it) => ({ state: asMap(it)['state'] }))]);
+  return { ...status, ...Object.fromEntries(trimmed) };
 }
 
 function countContainers(spec: unknown): number {
   const { containers } = asMap(spec);
   const length = isMap(containers) ? containers['length'] : asList(containers).length;
   return typeof length === 'number' ? length : 0;
-}
-
-function readController(owners: unknown, shared: SharedValues): ControllerReference | null {
-  const owner = asList(owners).find((it) => asMap(it)['controller'] === true);
-  if (!isMap(owner)) return null;
-  const { apiVersion, kind, name, uid } = owner;
-  return shared.value({ apiVersion: asText(apiVersion), kind: asText(kind), name: asText(name), uid: asText(uid) });
-}
-
-function readAddresses(value: unknown): string[] {
-  return asList(value)
-    .slice(0, MOST_ADDRESSES)
-    .map((item) => tryParseAddress(asText(asMap(item)['ip'])))
-    .filter((address) => address !== null)
-    .map(formatAddress);
 }
 
 function toMs(value: unknown): number | null {
@@ -126,8 +100,4 @@ function asMap(value: unknown): Readonly<Record<string, unknown>> {
 
 function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -1,8 +1,9 @@
 import type { ClusterView } from '#controller/cluster-view/cluster-view.ts';
-import { isFinished, type PodFacts } from '#controller/cluster-view/pod-facts.ts';
+import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
 import type { KnownRecord } from '#controller/cluster-view/record-table.ts';
 import type { Evidence } from '#controller/judge/evidence.ts';
 import type { OwnerToRead } from '#controller/judge/verdict.ts';
+import { isFinished } from '#pkg/crd/pod-life.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { LiveReads } from './live-reads.ts';
 import type { Notes, RecordNotes } from './record-notes.ts';

@@ -1,7 +1,8 @@
 import type { ClusterView } from '#controller/cluster-view/cluster-view.ts';
-import { isAlive, type PodFacts } from '#controller/cluster-view/pod-facts.ts';
+import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
 import { holderFrom } from '#controller/judge/next-spec.ts';
 import { decodePool } from '#pkg/crd/decode-pool.ts';
+import { isAlive } from '#pkg/crd/pod-life.ts';
 import { formatAddress, tryParseAddress } from '#pkg/ip/address.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Pool } from '#pkg/pool/pool.ts';

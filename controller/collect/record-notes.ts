@@ -1,4 +1,5 @@
-import { isAlive, isFinished, type PodFacts, USUAL_GRACE_SECONDS } from '#controller/cluster-view/pod-facts.ts';
+import { type PodFacts, USUAL_GRACE_SECONDS } from '#controller/cluster-view/pod-facts.ts';
+import { isAlive, isFinished } from '#pkg/crd/pod-life.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { isStatefulSet } from '#pkg/record/sticky-holder.ts';
 

@@ -1,4 +1,5 @@
-import { isAlive, type PodFacts } from '#controller/cluster-view/pod-facts.ts';
+import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
+import { isAlive } from '#pkg/crd/pod-life.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { CollectSettings } from './collect-settings.ts';
 import type { Evidence } from './evidence.ts';

@@ -1,4 +1,5 @@
-import { isFinished, type PodFacts } from '#controller/cluster-view/pod-facts.ts';
+import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
+import { isFinished } from '#pkg/crd/pod-life.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { isStickyHolder } from '#pkg/record/sticky-holder.ts';
 import type { CollectSettings } from './collect-settings.ts';

@@ -1,4 +1,4 @@
-import { isAlive, isFinished } from '#controller/cluster-view/pod-facts.ts';
+import { isAlive, isFinished } from '#pkg/crd/pod-life.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { CollectSettings } from './collect-settings.ts';
 import type { Evidence } from './evidence.ts';

@@ -53,3 +53,17 @@ test('a look counts what has no record and names the accounts, and asks for no r
   expect(api.asked).not.toContain('POST subjectaccessreviews');
   expect(api.asked).not.toContain('GET pods');
 });
+
+test('a pod that cannot be read stands in the way only if an address was given to it', async () => {
+  const spec = { subnet: '10.0.0.0/24', ips: ['10.0.0.10'] };
+  const status = { allocatedIPs: '{"10.0.0.10":{"pod":"prod/web-0"}}' };
+  const pod = (name: string) => ({ metadata: { name, namespace: 'prod', uid: name, resourceVersion: '1' }, spec: 7 });
+  api.lists = {
+    spiderippools: [{ metadata: { name: 'v4', uid: 'u', resourceVersion: '1' }, spec, status }],
+    pods: [pod('web-0'), pod('other')],
+  };
+  expect(await adopt(api.client, { dryRun: false, marker })).toMatchObject({
+    outcome: 'refused',
+    unreadable: ['pod prod/web-0: spec: expected an object, found 7'],
+  });
+});

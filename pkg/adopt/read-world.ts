@@ -13,7 +13,7 @@ import { type AdoptedPod, toAdoptedPod, trimAdoptedPod } from './adopted-pod.ts'
 import { readLegacyClaims } from './legacy-claims.ts';
 import type { AdoptionWorld } from './plan-adoption.ts';
 
-/** All pods are much to read, and who only counts addresses needs none. */
+/** A list of all pods is large. A caller that only counts addresses needs no pods. */
 export interface WorldOptions {
   readonly withPods: boolean;
 }
@@ -26,12 +26,13 @@ export async function readWorld(
   const poolObjects = await list(client, POOLS);
   const { claims, unreadable } = readLegacyClaims(poolObjects, await list(client, ENDPOINTS));
   const { pools, problems } = decodePools(poolObjects, new Set(claims.map(({ pool }) => pool)));
-  const pods = claims.length === 0 || !withPods ? [] : await list(client, PODS, { trim: trimAdoptedPod });
+  const podObjects = claims.length === 0 || !withPods ? [] : await list(client, PODS, { trim: trimAdoptedPod });
+  const read = decodePods(podObjects, new Set(claims.map(({ namespace, name }) => `${namespace}/${name}`)));
   const table = await client.listTable(IP_RECORDS);
   if (!table.ok) throw failed(IP_RECORDS, table);
   const records = new Set(namesIn(table.object, undefined));
-  const world = { claims, pools, pods: new Map(pods.map(toNamed)), records };
-  return { world, unreadable: [...unreadable, ...problems] };
+  const world = { claims, pools, pods: read.pods, records };
+  return { world, unreadable: [...unreadable, ...problems, ...read.problems] };
 }
 
 /** A pool that cannot be read matters here only if something was given out of it: its domain is unknown. */
@@ -49,9 +50,19 @@ function decodePools(objects: readonly KubeObject[], inUse: ReadonlySet<string>)
   return { pools, problems };
 }
 
-function toNamed(object: KubeObject): [string, AdoptedPod] {
-  const { namespace = '', name } = object.metadata;
-  return [`${namespace}/${name}`, toAdoptedPod(object)];
+/** A pod that cannot be read matters here only if it has an address. */
+function decodePods(objects: readonly KubeObject[], withAddress: ReadonlySet<string>) {
+  const pods = new Map<string, AdoptedPod>();
+  const problems: string[] = [];
+  for (const object of objects) {
+    const key = `${object.metadata.namespace ?? ''}/${object.metadata.name}`;
+    try {
+      pods.set(key, toAdoptedPod(object));
+    } catch (thrown) {
+      if (withAddress.has(key)) problems.push(`pod ${key}: ${toIpamError(thrown).message}`);
+    }
+  }
+  return { pods, problems };
 }
 
 async function list(client: KubeClient, resource: Resource, options: ListOptions = {}): Promise<readonly KubeObject[]> {

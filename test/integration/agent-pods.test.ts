@@ -30,6 +30,7 @@ describe('who may ask', () => {
   test.each([
     { name: 'succeeded', status: { phase: 'Succeeded' }, restartPolicy: 'Never', because: 'it has succeeded' },
     { name: 'failed', status: { phase: 'Failed' }, restartPolicy: 'Never', because: 'it has failed' },
+    { name: 'finished', status: { phase: 'Succeeded' }, restartPolicy: 'Always', because: 'it has succeeded' },
     {
       name: 'evicted',
       status: { phase: 'Failed', reason: 'Evicted' },
@@ -55,12 +56,6 @@ describe('who may ask', () => {
     await vi.waitUntil(async () => (await agent.tryAdd(pod)).status !== 200, { timeout: 20_000, interval: 200 });
     expect((await agent.refusal(pod)).message).toContain('it is being deleted');
     await cluster.patch(`${PODS}/leaving`, { metadata: { finalizers: null } });
-  });
-
-  test('a finished pod that its policy starts again is served', async () => {
-    const pod = await cluster.createPod({ name: 'again', restartPolicy: 'Always' });
-    await cluster.patch(`${PODS}/again/status`, { status: { phase: 'Succeeded' } });
-    await agent.add(pod);
   });
 
   test('the UID of another pod, a pod that is not there, one of another node, and a call without a pod are refused', async () => {

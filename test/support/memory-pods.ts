@@ -17,7 +17,6 @@ export class MemoryPods implements Pods {
       annotations: {},
       controller: null,
       isAlive: true,
-      podIPs: [],
       ...more,
     };
     this.#pods.set(`${pod.namespace}/${pod.name}`, pod);

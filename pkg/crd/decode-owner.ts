@@ -1,5 +1,11 @@
-import type { OwnerReference } from '#agent/sources/pods.ts';
 import { asFilledString, asListOf, asObject, type Fields } from '#pkg/decode/untrusted.ts';
+
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+}
 
 const LONGEST_TEXT = 253;
 
