@@ -1,9 +1,8 @@
-import { decodeAddResponse } from '#pkg/agentapi/decode-add-response.ts';
+import { decodeAddResponse } from '#pkg/agentapi/decode-answers.ts';
 import { type AddArgs, PATHS } from '#pkg/agentapi/wire.ts';
 import type { AddRequest } from '#pkg/cni/request.ts';
 import { type AddResult, toAddResult } from '#pkg/cni/result.ts';
-import { askAgent } from './agent-client.ts';
-import { decodeAnswerBody } from './answer-body.ts';
+import { askAgent, decodeAnswerBody } from './agent-client.ts';
 import type { PluginCall } from './call.ts';
 
 /** An ADD whose answer was lost is not sent again: the runtime follows with DEL and tries anew. */

@@ -1,18 +1,17 @@
-import { decodeError } from '#pkg/agentapi/decode-error.ts';
-import { answerLength } from '#pkg/agentapi/http-answer.ts';
-import { encodeRequest } from '#pkg/agentapi/http-request.ts';
-import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { decodeError } from '#pkg/agentapi/decode-answers.ts';
+import { answerLength, decodeAnswer, encodeRequest } from '#pkg/agentapi/http.ts';
+import { parseBoundedJson } from '#pkg/cni/untrusted-json.ts';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Reason } from '#pkg/errors/reasons.ts';
-import { type AgentReply, readReply } from './agent-reply.ts';
-import { type PluginCall, remainingMs } from './call.ts';
-import { socketPath } from './host-paths.ts';
+import { type PluginCall, remainingMs, socketPath } from './call.ts';
+import type { Exchange, PluginIo } from './plugin-io.ts';
 
 const ANSWER_LIMIT_BYTES = 4 * 1024 * 1024;
 const RETRY_EVERY_MS = 100;
 /** The agent hears of this much less time than there is, so that it can roll back and still be heard. */
 const ROLLBACK_MARGIN_MS = 1000;
 
-export interface AgentQuestion {
+interface AgentQuestion {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   /** Sent with `timeoutMs` and `ageMs` added; null for none. */
@@ -75,4 +74,79 @@ function outcomeOf(reply: AgentReply): Outcome {
   if (reply.status < 300) return { kind: 'success', text: reply.text };
   const error = decodeError(reply.status, reply.text);
   return { kind: isUnserved(error) ? 'not-yet' : 'failure', error };
+}
+
+type AgentReply =
+  | { readonly kind: 'answer'; readonly status: number; readonly text: string }
+  /** Nothing was sent. */
+  | { readonly kind: 'away'; readonly error: IpamError }
+  /** The agent may have acted, and what it said is not known. */
+  | { readonly kind: 'lost'; readonly error: IpamError };
+
+interface Circumstances {
+  readonly socket: string;
+  readonly waitedMs: number;
+  readonly limitBytes: number;
+}
+
+/** What the end of an exchange means to a person: each way has its own words, because each has another cure. */
+function readReply(io: PluginIo, ended: Exchange, about: Circumstances): AgentReply {
+  switch (ended.kind) {
+    case 'answer':
+      return readAnswer(io, ended.bytes, about);
+    case 'absent':
+      return { kind: 'away', error: absence(ended.why, about.socket) };
+    case 'timeout':
+      return lost(
+        `the agent did not answer within ${Math.round(about.waitedMs / 1000)} s`,
+        `It accepted the connection on ${about.socket}.`,
+      );
+    case 'dropped':
+      return lost(
+        'the agent closed the connection without an answer',
+        'It may have been stopped in the middle of the call; its log knows.',
+      );
+    case 'oversized':
+      return lost(
+        `the agent's answer is larger than ${about.limitBytes} bytes`,
+        `Is it ipledger-agent that listens on ${about.socket}?`,
+      );
+    case 'failed':
+      return lost(`the agent cannot be reached on ${about.socket}`, ended.why);
+  }
+}
+
+function readAnswer(io: PluginIo, bytes: Uint8Array, { socket }: Circumstances): AgentReply {
+  const answer = decodeAnswer(bytes);
+  if (answer.kind === 'truncated') return lost("the agent's answer was cut off", `${answer.why}.`);
+  if (answer.kind === 'junk') return notOurs(answer.why, socket);
+  const text = io.decodeUtf8(answer.body);
+  return text === null ? notOurs('it is not UTF-8', socket) : { kind: 'answer', status: answer.status, text };
+}
+
+function absence(why: 'missing' | 'refused' | 'busy', socket: string): IpamError {
+  const words = {
+    missing: `the agent is not running: there is no socket ${socket}`,
+    refused: `the agent is not running: nobody listens on ${socket}`,
+    busy: `the agent accepts no connection: the queue of ${socket} is full`,
+  };
+  return new IpamError('agent-unavailable', words[why], { details: 'Is ipledger-agent running on this node?' });
+}
+
+function notOurs(why: string, socket: string): AgentReply {
+  return lost(`the agent's answer makes no sense: ${why}`, `Is it ipledger-agent that listens on ${socket}?`);
+}
+
+function lost(message: string, details: string): AgentReply {
+  return { kind: 'lost', error: new IpamError('agent-unavailable', message, { details }) };
+}
+
+/** A successful answer that cannot be used is a fault between our two programs, not of whoever called us. */
+export function decodeAnswerBody<Body>(text: string, decode: (body: unknown) => Body): Body {
+  try {
+    return decode(parseBoundedJson(text, 'it', 'bad-input'));
+  } catch (thrown) {
+    const { message, details } = toIpamError(thrown);
+    throw new IpamError('internal', `the agent's answer cannot be used: ${message}`, { details, cause: thrown });
+  }
 }

@@ -1,5 +1,12 @@
+import { isPlainText, quote } from '#pkg/cni/bounded-text.ts';
 import { isVerb, type Verb } from '#pkg/cni/versions.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { PluginIo } from './plugin-io.ts';
+
+const STDIN_LIMIT_BYTES = 1024 * 1024;
+const MAX_PATH = 4096;
+/** `sun_path` of a Unix socket address without its closing NUL. */
+const MAX_SOCKET_PATH = 107;
 
 /** How long a verb may take. */
 interface Budget {
@@ -40,4 +47,46 @@ export function printingMs(call: PluginCall): number {
 /** Milliseconds left for the agent. */
 export function remainingMs(call: PluginCall): number {
   return call.startedMs + call.budget.totalMs - call.budget.reserveMs - call.io.nowMs();
+}
+
+/** A variable of the call. Bytes that are no text are refused: replaced by something similar they would name another thing. */
+export function readVariable(io: PluginIo, name: string): string | undefined {
+  const value = io.env(name);
+  if (value === null) throw new IpamError('bad-environment', `${name} is not UTF-8`);
+  return value;
+}
+
+export async function readStdin(call: PluginCall): Promise<string> {
+  const outcome = await call.io.readStdin(STDIN_LIMIT_BYTES, remainingMs(call));
+  switch (outcome.kind) {
+    case 'text':
+      return outcome.text;
+    case 'oversized':
+      throw new IpamError('bad-input', `the network configuration on stdin is larger than ${STDIN_LIMIT_BYTES} bytes`);
+    case 'not-utf8':
+      throw new IpamError('bad-input', 'the network configuration on stdin is not UTF-8');
+    case 'timeout':
+      throw new IpamError('io-failure', `stdin did not end within ${call.budget.totalMs / 1000} s`);
+    case 'failed':
+      throw new IpamError('io-failure', 'stdin cannot be read', { details: outcome.why });
+  }
+}
+
+/** The runtime's own environment may say another place; network configuration never can. */
+export function socketPath(io: PluginIo): string {
+  return pathFrom(io, 'IPLEDGER_SOCKET', MAX_SOCKET_PATH) ?? '/var/run/spidernet/spiderpool.sock';
+}
+
+export function spoolDirectory(io: PluginIo): string {
+  return pathFrom(io, 'IPLEDGER_SPOOL', MAX_PATH) ?? '/var/lib/ipledger/spool';
+}
+
+function pathFrom(io: PluginIo, name: string, maxLength: number): string | null {
+  const path = readVariable(io, name) ?? '';
+  if (path === '') return null;
+  if (path.startsWith('/') && isPlainText(path, maxLength)) return path;
+  throw new IpamError(
+    'bad-environment',
+    `${name} must be an absolute path of at most ${maxLength} characters, not ${quote(path)}`,
+  );
 }

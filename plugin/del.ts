@@ -1,10 +1,9 @@
-import { spoolFileName } from '#pkg/agentapi/spooled-del.ts';
+import { spoolFileName } from '#pkg/agentapi/decode-args.ts';
 import { type DelArgs, PATHS, type SpooledDel } from '#pkg/agentapi/wire.ts';
 import type { DelRequest } from '#pkg/cni/request.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { askAgent, isUnserved } from './agent-client.ts';
-import type { PluginCall } from './call.ts';
-import { spoolDirectory } from './host-paths.ts';
+import { type PluginCall, spoolDirectory } from './call.ts';
 import type { PluginIo, SpoolOutcome } from './plugin-io.ts';
 
 const MAX_SPOOL_FILES = 10_000;

@@ -1,8 +1,7 @@
-import { decodeGcResponse } from '#pkg/agentapi/decode-gc.ts';
+import { decodeGcResponse } from '#pkg/agentapi/decode-answers.ts';
 import { type GcArgs, PATHS } from '#pkg/agentapi/wire.ts';
 import type { GcRequest } from '#pkg/cni/request.ts';
-import { askAgent } from './agent-client.ts';
-import { decodeAnswerBody } from './answer-body.ts';
+import { askAgent, decodeAnswerBody } from './agent-client.ts';
 import type { PluginCall } from './call.ts';
 
 export async function gc({ network, validAttachments }: GcRequest, call: PluginCall): Promise<null> {

@@ -1,16 +1,14 @@
-import { toErrorDocument } from '#pkg/cni/error-document.ts';
 import { peekVersion } from '#pkg/cni/net-conf.ts';
 import { type CniRequest, parseRequest, type RequestOf } from '#pkg/cni/request.ts';
+import { toErrorDocument } from '#pkg/cni/result.ts';
 import type { Verb } from '#pkg/cni/versions.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { add } from './add.ts';
-import { type PluginCall, printingMs, startCall } from './call.ts';
+import { type PluginCall, printingMs, readStdin, readVariable, startCall } from './call.ts';
 import { check } from './check.ts';
 import { del } from './del.ts';
-import { readVariable } from './environment.ts';
 import { gc } from './gc.ts';
 import type { PluginIo } from './plugin-io.ts';
-import { readStdin } from './read-stdin.ts';
 import { status } from './status.ts';
 import { version } from './version.ts';
 

@@ -3,7 +3,7 @@ import { lstat, mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/p
 import { join } from 'node:path';
 import type { Attachment } from '#agent/calls/attachment.ts';
 import { makeDirectory, refuseForeignDirectory } from '#agent/node/private-directory.ts';
-import { decodeSpooledDel, spoolFileName } from '#pkg/agentapi/spooled-del.ts';
+import { decodeSpooledDel, spoolFileName } from '#pkg/agentapi/decode-args.ts';
 import type { DelArgs, SpooledDel } from '#pkg/agentapi/wire.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 

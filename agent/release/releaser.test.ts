@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { spoolFileName } from '#pkg/agentapi/spooled-del.ts';
+import { spoolFileName } from '#pkg/agentapi/decode-args.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { addArgs, delArgs, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { drainSpool } from '#agent/release/drain-spool.ts';
-import { spoolFileName } from '#pkg/agentapi/spooled-del.ts';
+import { spoolFileName } from '#pkg/agentapi/decode-args.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { addArgs, delArgs, type MemoryAgent, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';

@@ -1,6 +1,5 @@
 import { ADMIN_PATHS } from '#pkg/agentapi/admin.ts';
-import { decodeAddArgs } from '#pkg/agentapi/decode-add-args.ts';
-import { decodeReleaseArgs } from '#pkg/agentapi/decode-release-args.ts';
+import { decodeAddArgs, decodeReleaseArgs } from '#pkg/agentapi/decode-args.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Agent } from './agent.ts';
 import { parseBody } from './request-body.ts';

@@ -3,10 +3,13 @@ import type { Logger } from 'pino';
 import type { Call } from '#agent/calls/call.ts';
 import { toWorkloadEndpoint } from '#agent/inspect/workload-endpoint.ts';
 import { type ConflictReleaseOptions, keptInConflict, refuseConflictRelease } from '#agent/release/conflict-release.ts';
-import { decodeAddArgs } from '#pkg/agentapi/decode-add-args.ts';
-import { decodeCheckArgs } from '#pkg/agentapi/decode-check-args.ts';
-import { decodeBatchDelArgs, decodeDelArgs } from '#pkg/agentapi/decode-del-args.ts';
-import { decodeGcArgs } from '#pkg/agentapi/decode-gc.ts';
+import {
+  decodeAddArgs,
+  decodeBatchDelArgs,
+  decodeCheckArgs,
+  decodeDelArgs,
+  decodeGcArgs,
+} from '#pkg/agentapi/decode-args.ts';
 import { type CallExtras, CLIENT_HEADER, type ErrorBody, PATHS } from '#pkg/agentapi/wire.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { REASONS } from '#pkg/errors/reasons.ts';

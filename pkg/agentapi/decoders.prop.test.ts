@@ -2,13 +2,15 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { isReason } from '#pkg/errors/reasons.ts';
-import { decodeAddArgs } from './decode-add-args.ts';
-import { decodeAddResponse } from './decode-add-response.ts';
-import { decodeCheckArgs } from './decode-check-args.ts';
-import { decodeBatchDelArgs, decodeDelArgs } from './decode-del-args.ts';
-import { decodeError } from './decode-error.ts';
-import { decodeGcArgs, decodeGcResponse } from './decode-gc.ts';
-import { decodeSpooledDel } from './spooled-del.ts';
+import { decodeAddResponse, decodeError, decodeGcResponse } from './decode-answers.ts';
+import {
+  decodeAddArgs,
+  decodeBatchDelArgs,
+  decodeCheckArgs,
+  decodeDelArgs,
+  decodeGcArgs,
+  decodeSpooledDel,
+} from './decode-args.ts';
 
 const FIELDS = {
   containerID: 'c',

@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest';
-import { decodeAddArgs } from './decode-add-args.ts';
-import { decodeAddResponse } from './decode-add-response.ts';
-import { decodeCheckArgs } from './decode-check-args.ts';
-import { decodeBatchDelArgs, decodeDelArgs } from './decode-del-args.ts';
-import { decodeGcArgs, decodeGcResponse } from './decode-gc.ts';
-import { decodeSpooledDel } from './spooled-del.ts';
+import { decodeAddResponse, decodeError, decodeGcResponse } from './decode-answers.ts';
+import {
+  decodeAddArgs,
+  decodeBatchDelArgs,
+  decodeCheckArgs,
+  decodeDelArgs,
+  decodeGcArgs,
+  decodeSpooledDel,
+  spoolFileName,
+} from './decode-args.ts';
 
 const HOLDER = { containerID: 'c1', podNamespace: 'ns', podName: 'web-0', podUID: 'u1' };
 const EXTRAS = { network: 'net', timeoutMs: 29_000, warnings: ['ipam key "x" is ignored: it is not known'] };
@@ -143,4 +147,48 @@ test.each<{ message: string; decode: (body: unknown) => unknown; body: unknown }
   { decode: decodeSpooledDel, body: { version: 1, del: {} }, message: 'del.containerID is missing' },
 ])('$message', ({ decode, body, message }) => {
   expect(() => decode(body)).toThrow(expect.objectContaining({ reason: 'bad-input', message }));
+});
+
+test.each([
+  {
+    name: 'our own body',
+    text: '{"reason":"no-eligible-pool","message":"no pool fits","details":"pool-a: node"}',
+    error: { reason: 'no-eligible-pool', message: 'no pool fits', details: 'pool-a: node' },
+  },
+  {
+    name: 'a reason of a newer agent',
+    text: '{"reason":"moon-phase","message":"not today","details":""}',
+    error: { reason: 'internal', message: 'not today', details: '' },
+  },
+  {
+    name: 'an inherited word',
+    text: '{"reason":"toString"}',
+    error: { reason: 'internal', message: 'the agent answered with status 500' },
+  },
+  {
+    name: "Spiderpool's string",
+    text: '"no IPPool available"',
+    error: { reason: 'internal', message: 'no IPPool available' },
+  },
+  { name: 'nothing', text: '', error: { reason: 'internal', message: 'the agent answered with status 500' } },
+  { name: 'HTML', text: '<html>', error: { reason: 'internal', message: 'the agent answered with status 500' } },
+  { name: 'wrong types', text: '{"reason":1,"message":[],"details":{}}', error: { reason: 'internal', details: '' } },
+])('$name', ({ text, error }) => {
+  expect(decodeError(500, text)).toMatchObject(error);
+});
+
+test('long texts are clipped, not refused', () => {
+  const long = 'x'.repeat(100_000);
+  const error = decodeError(500, JSON.stringify({ reason: 'internal', message: long, details: long }));
+  expect([error.message.length, error.details.length]).toEqual([1024, 8192]);
+});
+
+test.each([
+  { ifName: 'eth0', name: 'c1@eth0.json' },
+  { ifName: 'vlan.10-a_b', name: 'c1@vlan.10-a_b.json' },
+  { ifName: 'a@b%c', name: 'c1@a%40b%25c.json' },
+  { ifName: "!'()*~", name: 'c1@%21%27%28%29%2A%7E.json' },
+  { ifName: 'é\\', name: 'c1@%C3%A9%5C.json' },
+])('the DEL of $ifName is spooled as $name', ({ ifName, name }) => {
+  expect(spoolFileName({ containerID: 'c1', ifName })).toBe(name);
 });

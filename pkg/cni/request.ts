@@ -1,11 +1,15 @@
-import { type Attachment, parseAttachment } from './attachment.ts';
-import { parseCniArgs } from './cni-args.ts';
-import { decodeIpamConf, type IpamConf } from './ipam-conf.ts';
-import { decodeNetConf, type NetConf, peekVersion, requireNetwork } from './net-conf.ts';
+import { type Attachment, type CniEnv, parseAttachment, parseCniArgs, parseVerb } from './environment.ts';
+import {
+  decodeIpamConf,
+  decodeNetConf,
+  decodeRequestedIps,
+  type IpamConf,
+  type NetConf,
+  peekVersion,
+  requireNetwork,
+} from './net-conf.ts';
 import { decodePrevResult, type PrevAddress } from './prev-result.ts';
-import { decodeRequestedIps } from './requested-ips.ts';
 import { decodeValidAttachments, type ValidAttachment } from './valid-attachments.ts';
-import { type CniEnv, parseVerb } from './verb.ts';
 import type { CniVersion, Verb } from './versions.ts';
 
 interface Common {

@@ -1,5 +1,10 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { REASONS } from '#pkg/errors/reasons.ts';
+import { clip } from './bounded-text.ts';
 import type { CniVersion } from './versions.ts';
+
+const MAX_MESSAGE = 1024;
+const MAX_DETAILS = 8 * 1024;
 
 /** What the agent answered: the addresses of every interface of the holder. */
 export interface Allocation {
@@ -36,5 +41,21 @@ export function toAddResult(cniVersion: CniVersion, ifName: string, allocation: 
     })),
     ...(routes.length > 0 ? { routes: routes.map(({ dst, gw }) => (gw === '' ? { dst } : { dst, gw })) } : {}),
     dns: allocation.dns ?? {},
+  };
+}
+
+interface ErrorDocument {
+  readonly cniVersion: CniVersion;
+  readonly code: number;
+  readonly msg: string;
+  readonly details?: string;
+}
+
+export function toErrorDocument(error: IpamError, cniVersion: CniVersion): ErrorDocument {
+  return {
+    cniVersion,
+    code: REASONS[error.reason].cni,
+    msg: clip(error.message, MAX_MESSAGE),
+    ...(error.details === '' ? {} : { details: clip(error.details, MAX_DETAILS) }),
   };
 }

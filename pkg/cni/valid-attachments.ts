@@ -1,6 +1,6 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import type { JsonFields } from './json-fields.ts';
-import { isContainerId, isInterfaceName } from './names.ts';
+import { isContainerId, isInterfaceName } from './bounded-text.ts';
+import type { JsonFields } from './untrusted-json.ts';
 
 const MAX_ATTACHMENTS = 10_000;
 const KEY = 'cni.dev/valid-attachments';

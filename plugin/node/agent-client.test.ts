@@ -5,7 +5,7 @@ import { askAgent, isUnserved } from '#plugin/agent-client.ts';
 import { type PluginCall, startCall } from '#plugin/call.ts';
 import type { Exchange, PluginIo } from '#plugin/plugin-io.ts';
 import { answerOf } from '#test/golden/transcript.ts';
-import { decodeUtf8 } from './node-utf8.ts';
+import { decodeUtf8 } from './node-io.ts';
 
 const QUESTION = { method: 'POST', path: '/v1/ipam/ip', args: { containerID: 'c' } } as const;
 const ABSENT: Exchange = { kind: 'absent', why: 'missing' };

@@ -18,9 +18,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { exchangeOverSocket as exchangeBy } from './node-exchange.ts';
+import { exchangeOverSocket as exchangeBy, readNodeStdin } from './node-io.ts';
 import { spool } from './node-spool.ts';
-import { readNodeStdin } from './node-stdin.ts';
 
 const REQUEST = Buffer.from('hello');
 const exchangeOverSocket = (path: string, request: Uint8Array, limitBytes: number, timeoutMs: number) =>

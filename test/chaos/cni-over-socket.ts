@@ -1,4 +1,4 @@
-import { spoolFileName } from '#pkg/agentapi/spooled-del.ts';
+import { spoolFileName } from '#pkg/agentapi/decode-args.ts';
 import { type AddArgs, type AddResponse, CLIENT_HEADER, type DelArgs, PATHS } from '#pkg/agentapi/wire.ts';
 import { spool } from '#plugin/node/node-spool.ts';
 import { callSocket } from '#test/support/socket-call.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
-import { decodeUtf8 } from '#plugin/node/node-utf8.ts';
+import { decodeUtf8 } from '#plugin/node/node-io.ts';
 import { run } from '#plugin/run.ts';
 import type { FuzzCase } from './fuzz-cases.ts';
 

@@ -1,5 +1,5 @@
+import { decodeUtf8 } from '#plugin/node/node-io.ts';
 import { spool } from '#plugin/node/node-spool.ts';
-import { decodeUtf8 } from '#plugin/node/node-utf8.ts';
 import type { Exchange, PluginIo } from '#plugin/plugin-io.ts';
 import { run } from '#plugin/run.ts';
 import type { Ran } from './run-executable.ts';

@@ -165,7 +165,7 @@ describe.runIf(executable !== '')('the native plugin', () => {
 
   test('calls the agent ahead where the TypeScript will look for it', () => {
     const ahead = /DEFAULT_SOCKET: &str = "(.*)";/.exec(readRootFile('plugin/host/src/ahead.rs'))?.[1];
-    expect(readRootFile('plugin/host-paths.ts')).toContain(`'${ahead}'`);
+    expect(readRootFile('plugin/call.ts')).toContain(`'${ahead}'`);
   });
 
   test('has the version of the package', async () => {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { spoolFileName } from '#pkg/agentapi/spooled-del.ts';
+import { spoolFileName } from '#pkg/agentapi/decode-args.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildPool } from './build-pool.ts';

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::exchange::connect;
 
-/// As in plugin/host-paths.ts, which has the last word: a line to another place than it says is not used.
+/// As in plugin/call.ts, which has the last word: a line to another place than it says is not used.
 pub const DEFAULT_SOCKET: &str = "/var/run/spidernet/spiderpool.sock";
 const VERBS: [&str; 5] = ["ADD", "DEL", "CHECK", "GC", "STATUS"];
 /// Far below the time after which the agent gives up a caller that says nothing.

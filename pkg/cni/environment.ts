@@ -1,9 +1,10 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { isPodName } from './names.ts';
-import { clip, isPlainText, quote } from './text-bounds.ts';
+import { clip, isContainerId, isInterfaceName, isPlainText, isPodName, quote } from './bounded-text.ts';
+import { isVerb, type Verb } from './versions.ts';
 
-const MAX_LENGTH = 64 * 1024;
-const MAX_PAIRS = 100;
+const MAX_PATH = 1024;
+const MAX_ARGS_LENGTH = 64 * 1024;
+const MAX_ARGS = 100;
 const MAX_NAMED_KEYS = 5;
 
 /** Keys that say who asks, and how long their values may be. Multus sends every key twice. */
@@ -17,7 +18,59 @@ const IDENTITY = {
 
 type IdentityKey = keyof typeof IDENTITY;
 
-export interface CniArgs {
+/** One environment variable; undefined when unset. */
+export type CniEnv = (name: string) => string | undefined;
+
+const FOR_A_PERSON = `This is ipledger's CNI plugin: a container runtime starts it with its request in the environment and on stdin.
+A person wants ipledgerctl: try "ipledgerctl --help".`;
+
+export function parseVerb(env: CniEnv): Verb {
+  const text = env('CNI_COMMAND') ?? '';
+  if (text === '') {
+    throw new IpamError('bad-environment', 'CNI_COMMAND is not set', { details: FOR_A_PERSON });
+  }
+  if (!isVerb(text)) throw new IpamError('bad-environment', `CNI_COMMAND is none of CNI's verbs: ${quote(text)}`);
+  return text;
+}
+
+/** One interface of one sandbox: what ADD, DEL and CHECK are about. */
+export interface Attachment {
+  readonly containerID: string;
+  readonly ifName: string;
+  /** Empty where the runtime gave none, which only DEL may do. */
+  readonly netns: string;
+}
+
+/** All missing variables are named at once. */
+export function parseAttachment(env: CniEnv, netnsRequired: boolean): Attachment {
+  const required = ['CNI_CONTAINERID', 'CNI_IFNAME', ...(netnsRequired ? ['CNI_NETNS'] : [])];
+  const missing = required.filter((name) => (env(name) ?? '') === '');
+  if (missing.length > 0) {
+    throw new IpamError('bad-environment', `required environment variables are not set: ${missing.join(', ')}`);
+  }
+  return {
+    containerID: valid(
+      env,
+      'CNI_CONTAINERID',
+      isContainerId,
+      'at most 128 of a-z A-Z 0-9 _ . -, a letter or digit first',
+    ),
+    ifName: valid(env, 'CNI_IFNAME', isInterfaceName, 'at most 15 bytes without slash, colon or white space'),
+    netns: valid(env, 'CNI_NETNS', isNetnsPath, `an absolute path of at most ${MAX_PATH} characters`),
+  };
+}
+
+function valid(env: CniEnv, name: string, isValid: (text: string) => boolean, form: string): string {
+  const text = env(name) ?? '';
+  if (isValid(text)) return text;
+  throw new IpamError('bad-environment', `${name} must be ${form}, not ${quote(text)}`);
+}
+
+function isNetnsPath(text: string): boolean {
+  return text === '' || (text.startsWith('/') && isPlainText(text, MAX_PATH));
+}
+
+interface CniArgs {
   /** Empty where the runtime said nothing. */
   readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
   readonly ips: readonly string[];
@@ -25,7 +78,7 @@ export interface CniArgs {
 
 /** Reads CNI_ARGS: `KEY=VALUE` pairs between semicolons, in any order. */
 export function parseCniArgs(text: string): CniArgs {
-  if (text.length > MAX_LENGTH) throw refusal(`CNI_ARGS is longer than ${MAX_LENGTH} characters`);
+  if (text.length > MAX_ARGS_LENGTH) throw refusal(`CNI_ARGS is longer than ${MAX_ARGS_LENGTH} characters`);
   const identity = new Map<IdentityKey, string>();
   const unknown = new Set<string>();
   let ignoresUnknown = false;
@@ -34,7 +87,7 @@ export function parseCniArgs(text: string): CniArgs {
     else if (isIdentityKey(key)) remember(identity, key, value);
     else unknown.add(key);
   }
-  if (unknown.size > 0 && !ignoresUnknown) throw refusal(`CNI_ARGS has unknown keys: ${list(unknown)}`);
+  if (unknown.size > 0 && !ignoresUnknown) throw refusal(`CNI_ARGS has unknown keys: ${listKeys(unknown)}`);
   return {
     pod: {
       namespace: identity.get('K8S_POD_NAMESPACE') ?? '',
@@ -50,7 +103,7 @@ export function parseCniArgs(text: string): CniArgs {
 
 function splitPairs(text: string): [string, string][] {
   const pairs = text.split(';').filter((pair) => pair !== '');
-  if (pairs.length > MAX_PAIRS) throw refusal(`CNI_ARGS has more than ${MAX_PAIRS} pairs`);
+  if (pairs.length > MAX_ARGS) throw refusal(`CNI_ARGS has more than ${MAX_ARGS} pairs`);
   return pairs.map((pair) => {
     const equals = pair.indexOf('=');
     if (equals < 1) throw refusal(`CNI_ARGS has an item that is not KEY=VALUE: ${quote(pair)}`);
@@ -83,7 +136,7 @@ function parseFlag(value: string): boolean {
   throw refusal(`IgnoreUnknown in CNI_ARGS must be true or false, not ${quote(value)}`);
 }
 
-function list(keys: ReadonlySet<string>): string {
+function listKeys(keys: ReadonlySet<string>): string {
   const named = [...keys].slice(0, MAX_NAMED_KEYS).map((key) => quote(clip(key, 64)));
   return keys.size > MAX_NAMED_KEYS ? `${named.join(', ')} and more` : named.join(', ');
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeAnswer } from './http-answer.ts';
+import { decodeAnswer } from './http.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text);
 const join = (...parts: Uint8Array[]) => new Uint8Array(Buffer.concat(parts));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answerLength, decodeAnswer } from './http-answer.ts';
+import { answerLength, decodeAnswer, encodeRequest } from './http.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const answer = (head: string, body = '') => bytes(`${head.replaceAll('\n', '\r\n')}\r\n\r\n${body}`);
@@ -106,4 +106,19 @@ test.each([
   { name: 'nothing', raw: bytes(''), length: null },
 ])('how long an answer is, told by $name', ({ raw, length }) => {
   expect(answerLength(raw)).toBe(length);
+});
+
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+
+test('a request with a body counts bytes, not characters', () => {
+  expect(text(encodeRequest('POST', '/v1/ipam/ip', new TextEncoder().encode('"é😀"')))).toBe(
+    'POST /v1/ipam/ip HTTP/1.1\r\nhost: ipledger\r\nconnection: close\r\nx-ipledger-client: 1\r\n' +
+      'content-type: application/json\r\ncontent-length: 8\r\n\r\n"é😀"',
+  );
+});
+
+test('a request without a body has no length', () => {
+  expect(text(encodeRequest('GET', '/v1/ipam/status', null))).toBe(
+    'GET /v1/ipam/status HTTP/1.1\r\nhost: ipledger\r\nconnection: close\r\nx-ipledger-client: 1\r\n\r\n',
+  );
 });

@@ -1,4 +1,4 @@
-import { type ChunkedBody, joinChunks } from './http-chunks.ts';
+import { CLIENT_HEADER } from './wire.ts';
 
 const MAX_HEAD = 16 * 1024;
 const CR = 13;
@@ -6,9 +6,11 @@ const LF = 10;
 /** As many arguments as one call may well have. */
 const FEW = 512;
 const LENGTH = /^\d{1,15}$/;
+const CLIENT_VERSION = '1';
+const MAX_SIZE_LINE = 256;
 
 /** What a whole connection's bytes mean. */
-export type HttpAnswer =
+type HttpAnswer =
   | { readonly kind: 'answer'; readonly status: number; readonly body: Uint8Array }
   /** It began well and ended too early. */
   | { readonly kind: 'truncated'; readonly why: string }
@@ -93,4 +95,63 @@ function toAscii(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += FEW) text += String.fromCharCode(...bytes.subarray(at, at + FEW));
   return text;
+}
+
+/** One HTTP/1.1 request that asks for the end of the connection. `path` must be plain ASCII. */
+export function encodeRequest(method: 'GET' | 'POST' | 'DELETE', path: string, body: Uint8Array | null): Uint8Array {
+  const lines = [
+    `${method} ${path} HTTP/1.1`,
+    'host: ipledger',
+    'connection: close',
+    `${CLIENT_HEADER}: ${CLIENT_VERSION}`,
+  ];
+  if (body !== null) lines.push('content-type: application/json', `content-length: ${body.length}`);
+  const head = `${lines.join('\r\n')}\r\n\r\n`;
+  const request = new Uint8Array(head.length + (body?.length ?? 0));
+  for (let at = 0; at < head.length; at++) request[at] = head.charCodeAt(at);
+  if (body !== null) request.set(body, head.length);
+  return request;
+}
+
+type ChunkedBody =
+  | { readonly kind: 'whole'; readonly bytes: Uint8Array }
+  | { readonly kind: 'truncated'; readonly why: string }
+  | { readonly kind: 'junk'; readonly why: string };
+
+/** Undoes `transfer-encoding: chunked`. What follows the last chunk (trailers) is not looked at. */
+function joinChunks(rest: Uint8Array): ChunkedBody {
+  // One buffer, not a list of chunks: a few megabytes in tiny chunks would not fit into the plugin's memory.
+  const body = new Uint8Array(rest.length);
+  let length = 0;
+  let at = 0;
+  for (;;) {
+    const lineEnd = findLineEnd(rest, at);
+    if (lineEnd === null) {
+      return rest.length - at > MAX_SIZE_LINE
+        ? { kind: 'junk', why: 'a chunk of it has no size' }
+        : { kind: 'truncated', why: 'it ended before its last chunk' };
+    }
+    const size = parseSize(rest.subarray(at, lineEnd));
+    if (size === null) return { kind: 'junk', why: 'a chunk of it has no size' };
+    if (size === 0) return { kind: 'whole', bytes: body.subarray(0, length) };
+    const start = lineEnd + 2;
+    if (rest.length < start + size + 2) return { kind: 'truncated', why: 'it ended inside a chunk' };
+    if (rest[start + size] !== CR || rest[start + size + 1] !== LF)
+      return { kind: 'junk', why: 'a chunk of it has the wrong size' };
+    body.set(rest.subarray(start, start + size), length);
+    length += size;
+    at = start + size + 2;
+  }
+}
+
+function findLineEnd(bytes: Uint8Array, from: number): number | null {
+  const limit = Math.min(bytes.length - 1, from + MAX_SIZE_LINE);
+  for (let at = from; at < limit; at++) if (bytes[at] === CR && bytes[at + 1] === LF) return at;
+  return null;
+}
+
+/** Hexadecimal, perhaps followed by `;extension`. */
+function parseSize(line: Uint8Array): number | null {
+  const match = /^([0-9a-fA-F]{1,8})[ \t]*(?:;.*)?$/.exec(String.fromCharCode(...line));
+  return match?.[1] === undefined ? null : Number.parseInt(match[1], 16);
 }

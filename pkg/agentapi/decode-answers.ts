@@ -1,6 +1,9 @@
-import { JsonFields } from '#pkg/cni/json-fields.ts';
-import { decodeInterface } from './decode-holder.ts';
-import type { AddResponse, IpConfig, WireDns, WireRoute } from './wire.ts';
+import { clip } from '#pkg/cni/bounded-text.ts';
+import { isJsonObject, JsonFields, parseBoundedJson } from '#pkg/cni/untrusted-json.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { isReason } from '#pkg/errors/reasons.ts';
+import { decodeInterface } from './decode-args.ts';
+import type { AddResponse, GcResponse, IpConfig, WireDns, WireRoute } from './wire.ts';
 
 const MAX_IPS = 256;
 const MAX_ROUTES = 1000;
@@ -8,6 +11,8 @@ const MAX_DNS_ITEMS = 100;
 const MAX_ADDRESS = 64;
 const MAX_NAME = 253;
 const MAX_VLAN = 4094;
+const MAX_MESSAGE = 1024;
+const MAX_DETAILS = 8 * 1024;
 
 export function decodeAddResponse(body: unknown): AddResponse {
   const fields = JsonFields.of(body, 'the answer to ADD', 'bad-input');
@@ -67,4 +72,34 @@ function decodeDns(fields: JsonFields): WireDns {
     ...(search === undefined ? {} : { search }),
     ...(options === undefined ? {} : { options }),
   };
+}
+
+export function decodeGcResponse(body: unknown): GcResponse {
+  const fields = JsonFields.of(body, 'the answer to GC', 'bad-input');
+  const released = fields.optionalInteger('released', 0, Number.MAX_SAFE_INTEGER);
+  return { released: released ?? fields.refuse('released', 'is missing') };
+}
+
+/** The error behind an answer that is no success: ours carries a reason, Spiderpool's agent says one JSON string. */
+export function decodeError(status: number, text: string): IpamError {
+  const body = parseLeniently(text);
+  if (typeof body === 'string' && body !== '') return new IpamError('internal', clip(body, MAX_MESSAGE));
+  const { reason, message, details } = isJsonObject(body)
+    ? (body as { reason?: unknown; message?: unknown; details?: unknown })
+    : {};
+  return new IpamError(
+    isReason(reason) ? reason : 'internal',
+    typeof message === 'string' && message !== ''
+      ? clip(message, MAX_MESSAGE)
+      : `the agent answered with status ${status}`,
+    { details: typeof details === 'string' ? clip(details, MAX_DETAILS) : '' },
+  );
+}
+
+function parseLeniently(text: string): unknown {
+  try {
+    return parseBoundedJson(text, 'the answer', 'bad-input');
+  } catch {
+    return undefined;
+  }
 }
