@@ -5,6 +5,7 @@ import type { Evidence } from '#controller/judge/evidence.ts';
 import type { OwnerToRead } from '#controller/judge/verdict.ts';
 import { isFinished } from '#pkg/crd/pod-life.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { isTimed } from '#pkg/record/states.ts';
 import type { LiveReads } from './live-reads.ts';
 import type { Notes, RecordNotes } from './record-notes.ts';
 
@@ -40,6 +41,7 @@ export class EvidenceSource {
   /** Reads come after the record's resourceVersion was seen: what changes from then on changes that too, or does not matter. */
   async live({ record, firstSeenMs }: KnownRecord, reads: LiveReads): Promise<Evidence> {
     const { namespace, name, node, kind, uid } = record.spec.holder;
+    if (isTimed(record.spec.state)) return this.#resting(record, firstSeenMs, reads);
     const isVmi = kind === 'VirtualMachineInstance';
     const [launchers, named, sighting, claimants] = await Promise.all([
       isVmi ? reads.launchers(namespace, name, firstSeenMs) : [],
@@ -50,6 +52,14 @@ export class EvidenceSource {
     const pod = isVmi ? (launchers.find((it) => it.uid === uid) ?? null) : named;
     const notes = this.#notes.take(record, concerned(pod, launchers), this.#clocks.nowMs());
     return this.#evidence(firstSeenMs, notes, { pod, launchers, claimants, node: sighting });
+  }
+
+  /** It has no holder any more: a foreign host, of kind Conflict, is not in any namespace. Only a pod that shows the address counts. */
+  async #resting(record: IpRecord, firstSeenMs: number, reads: LiveReads): Promise<Evidence> {
+    const claimants = await this.#readClaimants(record, firstSeenMs, reads);
+    const node = this.#view.nodes.sighting(record.spec.holder.node);
+    const notes = this.#notes.take(record, [], this.#clocks.nowMs());
+    return this.#evidence(firstSeenMs, notes, { pod: null, launchers: [], claimants, node });
   }
 
   /** The same with what the sticky owner says now. */

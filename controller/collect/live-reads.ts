@@ -35,6 +35,7 @@ export class LiveReads {
   readonly #fresh: FreshReads;
   readonly #shared = new SharedValues();
   #listing: Listing | null = null;
+  #listFailedMs = Number.NEGATIVE_INFINITY;
   #readsSinceListing = 0;
 
   constructor(client: KubeClient, leaseFreshMs: number, nowMs: () => number, signal: AbortSignal) {
@@ -95,18 +96,25 @@ export class LiveReads {
 
   readonly #read: ReadLive = (resource, at) => this.#client.get(resource, at, { signal: this.#signal });
 
-  /** One consistent list of all pods, by name only: what is not in it needs no read of its own. */
+  /**
+   * One consistent list of all pods, by name only: what is not in it needs no read of its own. The list only saves
+   * requests: where it fails, as in a cluster with more pods than fit into an answer, pods are read one by one.
+   */
   async #listPods(): Promise<void> {
     const startedMs = this.#nowMs();
     const listed = await this.#client.list(PODS, {}, { form: 'metadata', trim: toName, signal: this.#signal });
-    if (!listed.ok) throw unread('all pods', listed);
+    if (!listed.ok) {
+      this.#listFailedMs = this.#nowMs();
+      return;
+    }
     this.#listing = { startedMs, names: new Set(listed.object.items.map(({ metadata }) => keyOf(metadata))) };
     this.#readsSinceListing = 0;
   }
 
   /** Pods that are there are in every list, and need a read of their own after it. */
   #mayListAgain(): boolean {
-    return this.#listing === null || this.#nowMs() - this.#listing.startedMs > LISTING_FOR_MS / 4;
+    const triedMs = Math.max(this.#listing?.startedMs ?? Number.NEGATIVE_INFINITY, this.#listFailedMs);
+    return this.#nowMs() - triedMs > LISTING_FOR_MS / 4;
   }
 
   #isListedAsGone(key: string, seenMs: number): boolean {

@@ -13,17 +13,19 @@ import { keep, type Verdict } from './verdict.ts';
 export function judgeClaims(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict | null {
   const { holder, state } = record.spec;
   const own = evidence.claimants.find((pod) => pod.uid === holder.uid && isNamedAfter(holder, pod));
+  // A pod that is ending shows its address until its object is gone, also after another pod has taken it over.
+  const living = evidence.claimants.filter((pod) => pod !== own && isAlive(pod));
   if (own !== undefined) {
-    if (!isAlive(own)) return null;
+    if (!isAlive(own)) return living.length === 0 ? null : keep('two-pods-claim-it');
     const isRight = state === 'Allocated' && own.node === holder.node;
     return isRight ? keep('pod-alive') : repair(own, evidence, settings);
   }
-  const [claimant, ...others] = evidence.claimants;
-  if (claimant === undefined) return null;
+  if (evidence.claimants.length === 0) return null;
   const { pod } = evidence;
   const holderLives = pod !== null && pod.uid === holder.uid && isAlive(pod) && state === 'Allocated';
-  if (others.length > 0 || holderLives) return keep('two-pods-claim-it');
-  return isAlive(claimant) ? repair(claimant, evidence, settings) : keep('address-in-use');
+  const [claimant, ...others] = living;
+  if (claimant === undefined) return keep(holderLives ? 'pod-alive' : 'address-in-use');
+  return others.length > 0 || holderLives ? keep('two-pods-claim-it') : repair(claimant, evidence, settings);
 }
 
 /** Status and record are written by different hands, so they may differ for a moment. */

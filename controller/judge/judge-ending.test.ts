@@ -127,6 +127,14 @@ describe('a pod that finished', () => {
       verdict: keep('within-grace', 30_000),
     },
     {
+      name: 'by a clock that is a year ahead: its grace counts from when it was seen so',
+      evidence: {
+        pod: buildPod({ ...done, phase: 'Succeeded', finishedAtMs: WALL_MS + 31_536_000_000 }),
+        finishedSinceMs: secondsAgo(20),
+      },
+      verdict: keep('within-grace', 10_000),
+    },
+    {
       name: 'with an additional delay: kept that much longer',
       evidence: { pod: buildPod({ ...done, phase: 'Succeeded' }) },
       settings: { additionalDelayMs: 65_000 },

@@ -75,10 +75,13 @@ function judgeAlive(own: PodFacts, record: IpRecord, evidence: Evidence, setting
   return repair(own, evidence, settings);
 }
 
-/** On the wall clock. Grace is counted once: `deletionTimestamp` contains it. Of a pod without finish times, when it was seen finished. */
+/**
+ * On the wall clock. Grace is counted once: `deletionTimestamp` contains it. A pod had finished when this leader saw it so,
+ * whatever the clock of its node says.
+ */
 function endOf(own: PodFacts, { nowMs, wallMs, finishedSinceMs }: Evidence): number {
-  const finishedMs = own.finishedAtMs ?? wallMs - (nowMs - (finishedSinceMs ?? nowMs));
-  const finishEndMs = finishedMs + own.graceSeconds * 1_000;
+  const seenMs = wallMs - (nowMs - (finishedSinceMs ?? nowMs));
+  const finishEndMs = Math.min(own.finishedAtMs ?? seenMs, seenMs) + own.graceSeconds * 1_000;
   if (own.deletesAtMs === null) return finishEndMs;
   return isFinished(own) ? Math.min(finishEndMs, own.deletesAtMs) : own.deletesAtMs;
 }

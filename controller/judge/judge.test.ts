@@ -201,6 +201,29 @@ describe('a pod that lives', () => {
       verdict: keep('two-pods-claim-it'),
     },
     {
+      name: 'a living one and one that is being deleted have it, and the record names neither: the living one',
+      record: buildPodRecord({ uid: 'gone' }),
+      evidence: { claimants: [buildPod({ uid: 'a', deletesAtMs: WALL_MS }), buildPod({ uid: 'b' })] },
+      verdict: { do: 'allocate-again', cause: 'edited-by-hand', pod: buildPod({ uid: 'b' }) },
+    },
+    {
+      name: 'the holder took it over and lives, and the pod before it still shows it while it ends: that is no quarrel',
+      evidence: {
+        pod: buildPod({ podIPs: [] }),
+        claimants: [buildPod({ name: 'before', uid: 'b', deletesAtMs: WALL_MS - 9_000 })],
+      },
+      verdict: keep('pod-alive'),
+    },
+    {
+      name: 'the holder is ending, and a living one has it: left, and told',
+      evidence: {
+        pod: buildPod({ deletesAtMs: WALL_MS - 99_000 }),
+        claimants: [buildPod({ deletesAtMs: WALL_MS - 99_000 }), buildPod({ name: 'other', uid: 'b' })],
+        node: nodeGoneFor(900),
+      },
+      verdict: keep('two-pods-claim-it'),
+    },
+    {
       name: 'one that is being deleted has it: left',
       record: buildPodRecord({ uid: 'gone' }),
       evidence: { claimants: [buildPod({ deletesAtMs: WALL_MS + 600_000 })] },

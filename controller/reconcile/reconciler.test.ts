@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
-import { type FailureKind, failure } from '#pkg/kube/objects/outcome.ts';
+import { type Failure, type FailureKind, failure } from '#pkg/kube/objects/outcome.ts';
 import { type Reconciler, startReconciler } from './reconciler.ts';
 
 const SYNCED = { synced: Promise.resolve() };
@@ -26,9 +26,9 @@ function start(reconciler: Partial<Reconciler>, isLeader = () => true) {
 }
 
 /** How often a pass runs whose write ends so. */
-async function countPasses(because: FailureKind | null) {
+async function countPasses(because: FailureKind | null, more: Partial<Failure> = {}) {
   const send = vi.fn(async () =>
-    because === null ? ({ ok: true, object: 1 } as const) : failure(because, 'it says no'),
+    because === null ? ({ ok: true, object: 1 } as const) : { ...failure(because, 'it says no'), ...more },
   );
   await using started = start({ reconcile: async (_, { write }) => (await write('write a', send)).requeueMs });
   await vi.waitFor(() => expect(send).toHaveBeenCalled());
@@ -42,6 +42,13 @@ test.each([
 ])('a key is done after a write that ended in $name', async ({ because }) => {
   expect(await countPasses(because)).toEqual({ passes: 1, lines: [] });
 });
+
+test.each([{ because: 'Forbidden' as const }, { because: 'NotServed' as const }])(
+  'a key is done, without a warning, where the namespace to create it in is gone ($because)',
+  async ({ because }) => {
+    expect(await countPasses(because, { isNamespaceGone: true })).toEqual({ passes: 1, lines: [] });
+  },
+);
 
 test.each([{ because: 'Conflict' as const }, { because: 'AlreadyExists' as const }])(
   'a key is requeued after the debounce time, without a warning, when its write ended in $because',

@@ -19,7 +19,7 @@ type Written<T> = { readonly object: T; readonly requeueMs?: undefined } | { rea
 
 interface Pass {
   readonly enqueue: Enqueue;
-  /** Sends one write if this process still leads. NotFound: done. Conflict: requeue. Any other failure throws. */
+  /** Sends one write if this process still leads. NotFound, or no namespace to create it in: done. Conflict: requeue. Any other failure throws. */
   write<T>(what: string, send: () => Promise<Outcome<T>>): Promise<Written<T>>;
 }
 
@@ -47,7 +47,7 @@ export function startReconciler({ log, isLeader }: ReconcilerContext, reconciler
     if (!isLeader()) return { requeueMs: NOT_LEADER_REQUEUE_MS };
     const outcome = await send();
     if (outcome.ok) return { object: outcome.object };
-    if (outcome.because === 'NotFound') return { requeueMs: undefined };
+    if (outcome.because === 'NotFound' || outcome.isNamespaceGone === true) return { requeueMs: undefined };
     // The watch will deliver the newer version within the debounce time.
     if (outcome.because === 'Conflict' || outcome.because === 'AlreadyExists') return { requeueMs: debounceMs };
     throw new FailedRequest(what, outcome);

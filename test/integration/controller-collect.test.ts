@@ -244,6 +244,25 @@ test('Cooling and Quarantined records end when their time is over, and not befor
   await expectCauses(running).toEqual(['cooled', 'quarantine-over']);
 });
 
+test('a quarantine ends as the agent wrote it: for a foreign host, in no namespace', async () => {
+  const seen = await stage.record('10.0.4.9', { name: 'x', uid: 'x' });
+  const { interface: nic, attachGeneration, node } = seen.spec.holder;
+  const holder = {
+    kind: 'Conflict',
+    namespace: '',
+    name: 'd2:f7:01:02:03:04',
+    interface: nic,
+    attachGeneration,
+    node,
+  } as const;
+  const until = new Date(Date.now() + 1_000).toISOString();
+  const quarantined = await stage.ledger.amend(seen, { ...seen.spec, state: 'Quarantined', until, holder });
+  expect(quarantined.done).toBe(true);
+  await using running = runController(stage, { settings: { sweepEveryMs: 600_000 } });
+  await untilNames(stage, []);
+  await expectCauses(running).toEqual(['quarantine-over']);
+});
+
 test('a pool with a cooldown: what is collected rests first', async () => {
   const pools = '/apis/spiderpool.spidernet.io/v2beta1/spiderippools';
   await stage.admin('POST', pools, {

@@ -57,7 +57,11 @@ describe('what is there and what is not', () => {
 
   test('a create in a missing namespace is not taken for a missing object', async () => {
     const created = await client.create(CONFIG_MAPS, { metadata: { namespace: 'void', name: 'x' } });
-    expect(created).toMatchObject({ because: 'NotServed', message: 'namespaces "void" not found' });
+    expect(created).toMatchObject({
+      because: 'NotServed',
+      message: 'namespaces "void" not found',
+      isNamespaceGone: true,
+    });
   });
 });
 

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { type Logger, pino } from 'pino';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { EndpointRules } from '#controller/project/plan-endpoint.ts';
 import { projectEndpoints } from '#controller/project/project-endpoints.ts';
@@ -11,6 +12,7 @@ import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { Holder } from '#pkg/record/ip-record.ts';
 import { amended } from '#test/contract/ledger-resource.ts';
 import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
+import { callApi } from '#test/support/api-request.ts';
 import { kubectl } from '#test/support/manifests.ts';
 import { clientOf } from './kube-things.ts';
 import { silent, watchAsLeader } from './leader-views.ts';
@@ -42,7 +44,7 @@ beforeEach(async () => {
   if (pod.ok) await kubectl(cluster.server, ['delete', 'pod', AT.name, '--force', '--grace-period=0', '--wait=true']);
 });
 
-async function lead(rules: Partial<EndpointRules> = {}): Promise<AsyncDisposable> {
+async function lead(rules: Partial<EndpointRules> = {}, log: Logger = silent): Promise<AsyncDisposable> {
   const stack = new AsyncDisposableStack();
   const client = cluster.controller();
   const views = stack.use(watchAsLeader(client));
@@ -50,7 +52,7 @@ async function lead(rules: Partial<EndpointRules> = {}): Promise<AsyncDisposable
   stack.use(
     projectEndpoints({
       client,
-      log: silent,
+      log,
       now: () => new Date(),
       isLeader: () => true,
       records: views.records,
@@ -206,4 +208,27 @@ test('an endpoint of Spiderpool without records is cleaned only where that is as
   }
   await using _ = await lead({ enableCleanOutdatedEndpoint: true });
   await endpointIs((endpoint) => expect(endpoint).toBeNull());
+});
+
+test('in a namespace that is being deleted, or is gone, no endpoint is made, and nobody is told', async () => {
+  const namespace = 'short-lived';
+  const owner = { ...DEPLOYMENT, kind: 'StatefulSet' };
+  const lines: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
+  await kubectl(cluster.server, ['create', 'namespace', namespace]);
+  await kubectl(cluster.server, ['delete', 'namespace', namespace, '--wait=false']);
+  await using _ = await lead({}, log);
+  /** By the time the endpoint of the other record is there, the one before it has been tried. */
+  const isTried = async (address: string, name: string) => {
+    await take(address, { namespace, name: 'web-0', owner });
+    await take(`1${address}`, { name, owner });
+    await eventually(admin, ENDPOINTS, { namespace: 'default', name }, (it) => expect(it).not.toBeNull());
+  };
+  await isTried('10.0.0.1', 'web-8');
+  const path = `/api/v1/namespaces/${namespace}/finalize`;
+  const body = { metadata: { name: namespace }, spec: { finalizers: [] } };
+  await callApi(cluster.server, { method: 'PUT', path, body, token: cluster.server.adminToken });
+  await isTried('10.0.0.2', 'web-9');
+  await setTimeout(1_500);
+  expect(lines).toEqual([]);
 });

@@ -36,6 +36,8 @@ export interface Failure {
   readonly message: string;
   /** When the server asked to be left alone for a while. */
   readonly retryAfterMs?: number;
+  /** Nothing can be created there: the namespace of the object is being deleted, or does not exist. */
+  readonly isNamespaceGone?: true;
 }
 
 export type Outcome<T> = { readonly ok: true; readonly object: T } | Failure;

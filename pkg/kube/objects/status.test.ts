@@ -52,6 +52,28 @@ test.each([
   expect(readFailure(code, body, TARGET)).toMatchObject({ ok: false, because });
 });
 
+test.each([
+  {
+    name: 'the namespace is being deleted',
+    code: 403,
+    body: statusBody(403, 'Forbidden', {
+      ...NAMED,
+      causes: [{ reason: 'NamespaceTerminating', field: 'metadata.namespace' }],
+    }),
+    isNamespaceGone: true,
+  },
+  {
+    name: 'the namespace does not exist',
+    code: 404,
+    body: statusBody(404, 'NotFound', { name: 'zz', kind: 'namespaces' }),
+    isNamespaceGone: true,
+  },
+  { name: 'a right is missing', code: 403, body: statusBody(403, 'Forbidden', NAMED), isNamespaceGone: undefined },
+  { name: 'the object is missing', code: 404, body: statusBody(404, 'NotFound', NAMED), isNamespaceGone: undefined },
+])('where $name: isNamespaceGone is $isNamespaceGone', ({ code, body, isNamespaceGone }) => {
+  expect(readFailure(code, body, TARGET).isNamespaceGone).toBe(isNamespaceGone);
+});
+
 describe('the pause the server asks for', () => {
   test.each([
     { name: 'in seconds', retryAfterSeconds: 2, retryAfterMs: 2_000 },

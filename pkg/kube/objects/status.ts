@@ -32,7 +32,11 @@ export function readFailure(code: number, body: unknown, target: Target): Failur
   const status = readStatus(body);
   const message = (status?.message || `HTTP ${code}`).slice(0, LONGEST_MESSAGE);
   const retryAfterMs = readSeconds(status?.details['retryAfterSeconds']);
-  return { ...failure(kindOf(code, status, target), message), ...(retryAfterMs === null ? {} : { retryAfterMs }) };
+  return {
+    ...failure(kindOf(code, status, target), message),
+    ...(retryAfterMs === null ? {} : { retryAfterMs }),
+    ...(status !== null && isNamespaceGone(status, target) ? { isNamespaceGone: true } : {}),
+  };
 }
 
 export function readSeconds(value: unknown): number | null {
@@ -57,9 +61,18 @@ function names({ details }: Status, { plural, name }: Target): boolean {
 }
 
 /** A restored etcd, or a server that lags: the resourceVersion we ask for is one it has not reached. */
-function isFromTheFuture({ details }: Status): boolean {
-  const { causes } = details;
-  return Array.isArray(causes) && causes.some((cause) => isMap(cause) && cause['reason'] === 'ResourceVersionTooLarge');
+function isFromTheFuture(status: Status): boolean {
+  return hasCause(status, 'ResourceVersionTooLarge');
+}
+
+function isNamespaceGone(status: Status, { plural }: Target): boolean {
+  const { reason, details } = status;
+  if (reason === 'Forbidden') return hasCause(status, 'NamespaceTerminating');
+  return reason === 'NotFound' && details['kind'] === 'namespaces' && plural !== 'namespaces';
+}
+
+function hasCause({ details: { causes } }: Status, reason: string): boolean {
+  return Array.isArray(causes) && causes.some((cause) => isMap(cause) && cause['reason'] === reason);
 }
 
 function readStatus(body: unknown): Status | null {
