@@ -24,15 +24,15 @@ const ESM_WITH_REQUIRE: BuildOptions = {
 };
 
 /**
- * A shell script that is JavaScript too. Node puts /dev/null in the place of a standard stream that is closed; the shell
- * comes first and puts something there that fails as the closed one would.
+ * A shell script that is JavaScript too. Node opens /dev/null in place of a closed standard stream. The shell runs
+ * first and opens something there that fails like the closed stream.
  */
 const NODE_START = `#!/bin/sh
 ':' //; [ -e /proc/$$/fd/0 ] || exec 0>/dev/null
 ':' //; [ -e /proc/$$/fd/1 ] || exec 1</dev/null
 ':' //; exec '${process.execPath}' "$0" "$@"`;
 
-/** What is imported on demand is a file of its own, beside the first one. */
+/** Code that is imported on demand is in a file of its own, beside the first one. */
 const IN_CHUNKS: BuildOptions = { ...ESM_WITH_REQUIRE, splitting: true };
 
 /**
@@ -58,10 +58,10 @@ const BUNDLES: readonly Bundle[] = [
   { entry: 'cmd/ctl/main.ts', output: 'ctl.js', isExecutable: false, options: ESM_WITH_REQUIRE },
 ];
 
-/** Small heap spaces: a node's daemon is many times idle and seldom busy. */
+/** Small heap spaces, because the daemon of a node is idle most of the time. */
 const AGENT_FLAGS = '--max-semi-space-size=2 --max-old-space-size=256';
 
-/** It reads whole lists of pods and records, page by page, and keeps little of them. */
+/** The controller reads whole lists of pods and records, page by page, and keeps a small part of them. */
 const CONTROLLER_FLAGS = '--max-semi-space-size=2 --max-old-space-size=300';
 
 const LAUNCHERS = [
@@ -75,13 +75,13 @@ const LAUNCHERS = [
   { output: 'ipledgerctl', bundle: 'ctl.js', flags: '', env: '' },
 ];
 
-/** Paths in dist/ that a build leaves behind, besides the native plugin. */
+/** Paths in dist/ that a build writes, besides the native plugin. */
 export const OUTPUTS: readonly string[] = [...BUNDLES, ...LAUNCHERS].map(({ output }) => output);
 
-/** Where the launchers find Node: here, unless the programs are to run elsewhere. */
+/** The path of Node in the launchers: this one, unless the programs will run on another machine. */
 const LAUNCHER_NODE = process.env['LAUNCHER_NODE'] || process.execPath;
 
-/** The plugin alone, for tests: the path of its executable in `directory`. */
+/** Builds only the plugin, for tests; returns the path of its executable in `directory`. */
 export async function bundlePlugin(directory: string): Promise<string> {
   const [plugin] = BUNDLES;
   if (plugin === undefined) throw new Error('no bundle is defined');

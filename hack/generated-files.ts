@@ -20,7 +20,7 @@ export function generatedFiles(): { path: string; text: string }[] {
   return Object.entries(SOURCES).map(([path, source]) => ({ path, text: HEADER + toYaml(source) }));
 }
 
-/** No anchors for what two places share, and no line folding: a diff shows what changed and nothing else. */
+/** Without anchors and line folding, so that a diff shows only what changed. */
 function toYaml(source: object): string {
   return stringify(source, { aliasDuplicateObjects: false, lineWidth: 0, singleQuote: true });
 }

@@ -15,8 +15,8 @@ const stop = () => {
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
 
 await using server = await startApiServer();
-// Under its name only when it is whole: the script waits for the name.
+// Renamed when it is complete: the script waits for this name.
 await copyFile(server.kubeconfigFile, join(directory, 'admin.kubeconfig.new'));
 await rename(join(directory, 'admin.kubeconfig.new'), join(directory, 'admin.kubeconfig'));
-// A script that was killed cannot tell.
+// A script that was killed sends no signal.
 while (!isOver && process.ppid === starter) await sleep(200);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addCargoTests, renderSummary, summarizeTests, type TestReport } from './test-summary.ts';
 
-/** Reads what hack/test left in a directory: vitest's JSON reports, and the log of `cargo test` where there was one. */
+/** Reads the results of hack/test from a directory: vitest's JSON reports, and the log of `cargo test` if there is one. */
 const [directory = '', exitCode = '1'] = process.argv.slice(2);
 const names = readdirSync(directory);
 const reports = names.filter((name) => name.endsWith('.json'));

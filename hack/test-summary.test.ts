@@ -44,7 +44,7 @@ test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
 test.each([
   { name: 'several binaries', log: CARGO, counts: [6, 1] },
   { name: 'a build that failed', log: 'error: could not compile', counts: [1, 1] },
-])('the tests of the host: $name', ({ log, counts }) => {
+])('the tests of the Rust host: $name', ({ log, counts }) => {
   const { passed: good, failed: bad } = addCargoTests(
     summarizeTests({ testResults: [file('passed', passed)] }, true),
     log,

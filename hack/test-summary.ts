@@ -48,7 +48,7 @@ export function summarizeTests({ testResults }: TestReport, endedWell: boolean):
 
 const CARGO_RESULT = /^test result: \w+\. (\d+) passed; (\d+) failed;/gm;
 
-/** What `cargo test` printed, counted in; a log without any result is one failure. */
+/** Adds the results in the output of `cargo test`; a log without any result is one failure. */
 export function addCargoTests(summary: TestSummary, log: string): TestSummary {
   const results = [...log.matchAll(CARGO_RESULT)].map(
     ([, passed, failed]) => [Number(passed), Number(failed)] as const,

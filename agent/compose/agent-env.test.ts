@@ -7,7 +7,7 @@ const NEEDED = {
   SPIDERPOOL_NODE_NAME: 'worker-1',
 };
 
-test('the least that must be set, and the defaults', () => {
+test('the required variables are enough, and the others get their defaults', () => {
   expect(readAgentEnv({ ...NEEDED, PATH: '/bin', SPIDERPOOL_LOG_LEVEL: '' })).toEqual({
     env: {
       logLevel: 'info',
@@ -26,7 +26,7 @@ test('the least that must be set, and the defaults', () => {
   });
 });
 
-test('both prefixes are read and ours wins; Multus stands without one', () => {
+test('both prefixes are read and IPLEDGER_ wins; the Multus variables have no prefix', () => {
   const { env } = readAgentEnv({
     ...NEEDED,
     SPIDERPOOL_HEALTH_PORT: '1',
@@ -78,7 +78,7 @@ test.each([
   );
 });
 
-test('what has no effect is told, service links and variables of the plugin are not', () => {
+test('variables without effect are reported; service links and variables of the plugin are not', () => {
   const { warnings } = readAgentEnv({
     ...NEEDED,
     SPIDERPOOL_GOPS_LISTEN_PORT: '5712',

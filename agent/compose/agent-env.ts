@@ -2,7 +2,7 @@ import { type Env, EnvReader } from '#pkg/config/env-reader.ts';
 import { LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
 import { nearestName } from '#pkg/text/nearest-name.ts';
 
-/** What the environment of an agent in a cluster decides. */
+/** The settings that an agent in a cluster takes from its environment. */
 export interface AgentEnv {
   readonly logLevel: LogLevel;
   readonly isMetricEnabled: boolean;
@@ -15,11 +15,11 @@ export interface AgentEnv {
   readonly releasesConflictIPs: boolean;
   /** `namespace/name` of the default Multus network; empty when there is none. */
   readonly multusClusterNetwork: string;
-  /** Where a network that is named without a namespace belongs. */
+  /** The namespace of a network that is named without one. */
   readonly multusNamespace: string;
 }
 
-/** In the order of the documentation: each name, and what it is without. */
+/** In the order of the documentation: each name and its default. */
 export const AGENT_ENV: Readonly<Record<string, string>> = {
   LOG_LEVEL: 'info',
   ENABLED_METRIC: 'true',
@@ -34,7 +34,7 @@ export const AGENT_ENV: Readonly<Record<string, string>> = {
   MULTUS_NAMESPACE: 'POD_NAMESPACE',
 };
 
-/** Spiderpool's, without a meaning here: agents wait by watch, pools have no such limit, Node has its own debugger. */
+/** Variables of Spiderpool that have no meaning here: agents wait by watch, pools have no such limit, Node has its own debugger. */
 const UNUSED = [
   'ENABLED_RDMA_METRIC',
   'GOPS_LISTEN_PORT',
@@ -71,7 +71,7 @@ export function readAgentEnv(env: Env): { readonly env: AgentEnv; readonly warni
   return { env: read, warnings: [...findUnused(reader), ...findUnknown(reader)] };
 }
 
-/** Before there is a log to complain to. */
+/** Read before the logger exists, so it cannot log a bad value. */
 export function readLogLevel(env: Env): LogLevel {
   return logLevelIn(new EnvReader(env));
 }

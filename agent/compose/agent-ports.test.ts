@@ -25,7 +25,7 @@ const isOpen = (port: number) =>
     () => false,
   );
 
-test('health and metrics are open until it is disposed of', async () => {
+test('the health and metrics ports are open until they are disposed', async () => {
   const env = await environment();
   const ports = await openAgentPorts(env, FINE, new MetricSet(), HOST);
   expect([await isOpen(env.healthPort), await isOpen(env.metricPort)]).toEqual([true, true]);
@@ -33,7 +33,7 @@ test('health and metrics are open until it is disposed of', async () => {
   expect([await isOpen(env.healthPort), await isOpen(env.metricPort)]).toEqual([false, false]);
 });
 
-test('metrics that are switched off have no port; debug metrics show the process itself', async () => {
+test('disabled metrics have no port; debug metrics include those of the process', async () => {
   const off = await environment({ isMetricEnabled: false });
   await using _off = await openAgentPorts(off, FINE, new MetricSet(), HOST);
   expect(await isOpen(off.metricPort)).toBe(false);
@@ -43,7 +43,7 @@ test('metrics that are switched off have no port; debug metrics show the process
   expect(await answer.text()).toContain('nodejs_heap_size_used_bytes');
 });
 
-test('when the second port is taken, the first is given back and the setting is named', async () => {
+test('when the second port is in use, the first is closed and the error names the setting', async () => {
   const env = await environment();
   await using _first = await openAgentPorts(env, FINE, new MetricSet(), HOST);
   const next = { ...env, healthPort: await freePort() };

@@ -5,7 +5,7 @@ import type { AgentEnv } from './agent-env.ts';
 
 type PortEnv = Pick<AgentEnv, 'healthPort' | 'metricPort' | 'isMetricEnabled' | 'isDebugMetricEnabled'>;
 
-/** Where kubelet and Prometheus ask. Open it first: that an agent is not ready yet is an answer too. */
+/** The ports for kubelet and Prometheus. Open them first: "not ready yet" is an answer too. */
 export async function openAgentPorts(
   env: PortEnv,
   checks: HealthChecks,

@@ -4,7 +4,7 @@ import { planOptionsOf, probeSettingsOf } from './agent-settings.ts';
 
 const read = (value: object) => decodeClusterConfig(value).config;
 
-test('probing as conf.yml says', () => {
+test('probing follows conf.yml', () => {
   const written = { enableIPConflictDetection: true, probeWindowMs: 250, probeCount: 5, quarantineSeconds: 60 };
   expect(probeSettingsOf(read({ ...written, onIPConflict: 'block' }))).toEqual({
     detectConflict: true,
@@ -16,7 +16,7 @@ test('probing as conf.yml says', () => {
   });
 });
 
-test('families and namespace as written; a pod that names a subnet is never served from elsewhere', () => {
+test('families and namespace follow conf.yml; a pod that names a subnet is not served from another pool', () => {
   const options = (value: object) => planOptionsOf(read(value), { multusNamespace: 'ipledger' });
   expect(options({ enableIPv6: false })).toEqual({
     enableIPv4: true,

@@ -3,7 +3,7 @@ import type { PlanOptions } from '#agent/allocate/plan.ts';
 import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
 import type { AgentEnv } from './agent-env.ts';
 
-/** What the settings of a cluster mean for probing. */
+/** The settings for probing, from the settings of the cluster. */
 export function probeSettingsOf(config: ClusterConfig): ProbeSettings {
   return {
     detectConflict: config.enableIPConflictDetection,
@@ -16,8 +16,8 @@ export function probeSettingsOf(config: ClusterConfig): ProbeSettings {
 }
 
 /**
- * And for which pools are candidates. With subnets on and auto pools off a pod that names a subnet must be refused, not
- * served from elsewhere: so the second switch does not count here.
+ * The settings that select candidate pools. With subnets on and auto pools off, a pod that names a subnet must be refused,
+ * not served from another pool. So the second switch is not used here.
  */
 export function planOptionsOf(config: ClusterConfig, env: Pick<AgentEnv, 'multusNamespace'>): PlanOptions {
   const { enableIPv4, enableIPv6, enableSpiderSubnet: enableSubnets } = config;

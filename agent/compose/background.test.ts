@@ -17,7 +17,7 @@ function portsOf(made: MemoryClusterAgent) {
   return { composed: made, watches: { open: async () => {} }, refresh, spool, log: pino({ level: 'silent' }) };
 }
 
-test('an agent is ready before a long spool is drained; rule 8 holds for the rest, and it is drained later', async () => {
+test('an agent is ready before a long spool is drained; the rest is drained later, and rule 8 holds for it', async () => {
   const below = createMemoryLedger();
   const clock = turnedClock();
   const ledger = scriptedLedger(below, {
@@ -48,7 +48,7 @@ test('an agent is ready before a long spool is drained; rule 8 holds for the res
   expect(left).toEqual([[name, ...answered]]);
 });
 
-test('the spool does not keep the journal waiting, nor the journal the spool', async () => {
+test('the rounds of spool and journal do not wait for each other', async () => {
   const below = createMemoryLedger();
   const answer = Promise.withResolvers<void>();
   const asked: string[] = [];

@@ -20,14 +20,14 @@ interface Background {
   readonly nowMs?: () => number;
 }
 
-/** First what must be known before anybody is answered, as often as it takes; then what is done again and again. */
+/** First repeats the work that must succeed before the agent is ready, then starts the periodic tasks. */
 export function startBackground({ composed, watches, refresh, spool, log, nowMs }: Background): AsyncDisposable {
   const { agent, releaser, collector, settleJournal } = composed;
   const stack = new AsyncDisposableStack();
   const report = (task: string) => (thrown: unknown) =>
     log.error({ task, why: toIpamError(thrown).message }, 'background task failed');
   const draining = { failed: new Set<string>(), ...(nowMs === undefined ? {} : { nowMs }) };
-  // At the same time: an ADD that waits for the start has no time for both rounds.
+  // In parallel: an ADD that waits for the start has no time for one round after the other.
   const settle = async () => {
     const rounds = await Promise.allSettled([drainSpool(spool, releaser, log, draining), settleJournal()]);
     for (const round of rounds) if (round.status === 'rejected') throw round.reason;

@@ -33,7 +33,7 @@ const add = (name: string) => ({ verb: 'add', name });
 const again = (name: string) => ({ verb: 'again', name });
 const turn = (next: Weather) => ({ verb: 'weather', weather: next });
 
-/** What once broke the law. */
+/** Sequences that failed once. */
 const FOUND_BEFORE: Action[][] = [
   [add('web-b'), { verb: 'del', name: 'web-b' }, again('web-b'), { verb: 'end', name: 'web-b' }],
   [turn('late'), add('db-0'), add('db-0'), { verb: 'land' }, { verb: 'refresh' }],
@@ -60,17 +60,17 @@ const FOUND_BEFORE: Action[][] = [
   ],
 ];
 
-/** What a runtime knows of one pod name. */
+/** What the runtime knows about one pod name. */
 interface Life {
   pod: PodFacts | null;
-  /** The sandbox that was answered, and with what. */
+  /** The sandbox whose ADD was answered, and the answer. */
   running: { readonly containerID: string; readonly addresses: readonly string[] } | null;
   last: string | null;
   /** Sandboxes whose DEL has not been called since their last ADD. */
   readonly owesDel: Set<string>;
 }
 
-/** A node whose agent dies and comes back on the same directories, and the runtime that calls it. */
+/** A node whose agent crashes and restarts on the same directories, and the runtime that calls it. */
 async function makeNode() {
   const directory = await mkdtemp(join(tmpdir(), 'ipledger-node-'));
   const below = createMemoryLedger();
@@ -100,11 +100,11 @@ async function makeNode() {
   await start();
   const agent = () => agents.at(-1) as MemoryClusterAgent;
 
-  /** With the sandbox of the try before, or with a new one, as kubelet has it. */
+  /** Uses the sandbox of the previous try or a new one, as kubelet does. */
   const addOf = async (name: string, life: Life, isAgain: boolean) => {
     count += 1;
     if (life.pod?.isAlive !== true) {
-      if (life.owesDel.size > 0) return; // a pod of the name is made when the one before is gone
+      if (life.owesDel.size > 0) return; // the next pod of this name is created after the previous one is gone
       life.pod = agent().pods.put(name, { uid: `${name}-${count}`, controller: name === 'db-0' ? SET : null });
       life.last = null;
     }
@@ -127,7 +127,7 @@ async function makeNode() {
     }
     life.owesDel.clear();
   };
-  /** A plugin of the sandbox found a conflict: the sandbox is no good, and its DEL comes later. */
+  /** A plugin of the sandbox found a conflict: the sandbox is unusable, and its DEL comes later. */
   const conflict = async (life: Life) => {
     if (life.pod === null || life.running === null) return;
     const { namespace: podNamespace, name: podName, uid: podUID } = life.pod;
@@ -162,7 +162,7 @@ async function makeNode() {
       else end(life);
       await agent().endsHandled();
     },
-    /** Whoever was answered has its record, as its own. */
+    /** Each pod that was answered holds its record. */
     async check() {
       for (const { pod, running } of lives.values()) {
         for (const address of running?.addresses ?? []) {
@@ -171,7 +171,7 @@ async function makeNode() {
         }
       }
     },
-    /** The network is back, everything that was on its way has arrived, and the runtime ends all pods. */
+    /** The network works again, all delayed requests have arrived, and the runtime ends all pods. */
     async wind() {
       network.weather = 'fine';
       await network.land();
@@ -193,7 +193,7 @@ async function makeNode() {
   };
 }
 
-test('whatever is called, lost, late or crashes: who was answered has its address, and in the end nothing is left but what a sticky pod left', async () => {
+test('with lost and late requests and crashes, an answered pod holds its address, and in the end only records of sticky pods remain', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.oneof<fc.Arbitrary<Action>[]>(onPod, onPod, onPod, onWorld, weather), { maxLength: 60, size: 'max' }),

@@ -45,7 +45,7 @@ export interface ClusterAgent extends AsyncDisposable {
   readonly readiness: Readiness;
 }
 
-/** Everything one agent needs on a node of a cluster. Returns once it listens; it is ready when `readiness` says so. */
+/** Starts the agent of one node of a cluster. Returns when it listens; `readiness` says when it is ready. */
 export async function startClusterAgent(
   { config, env, dataDirectory, spoolDirectory, loadAccess, metrics }: ClusterAgentConfig,
   log: Logger,
@@ -118,7 +118,7 @@ export async function startClusterAgent(
   starting.defer(() => stopServing(server, socketPath));
   starting.defer(() => waiters.stop());
   starting.defer(() => agent.readiness.giveUp());
-  log.info({ socket: socketPath, node }, 'agent listens');
+  log.info({ socket: socketPath, node }, 'agent listening');
 
   const ended = (uid: string) => {
     releaser.podEnded(uid).then(
@@ -137,7 +137,7 @@ export async function startClusterAgent(
 
 async function openJournal(dataDirectory: string, log: Logger): Promise<Journal> {
   return await Journal.open(join(dataDirectory, 'journal'), (file, why) =>
-    log.error({ file, why }, 'journal entry cannot be read and is left alone'),
+    log.error({ file, why }, 'journal entry cannot be read and is skipped'),
   );
 }
 

@@ -34,7 +34,7 @@ import type { IpRecord } from '#pkg/record/ip-record.ts';
 const WORKING = { working: 64, queued: 1_000 };
 const MOST_WAITERS = 256;
 
-/** What an agent stands on: files and SQLite when standalone, the API server in a cluster. */
+/** The ports of an agent: files and SQLite when standalone, the API server in a cluster. */
 export interface AgentPorts {
   readonly ledger: Ledger;
   readonly index: NodeIndex;
@@ -69,11 +69,11 @@ export interface ComposedAgent {
   readonly releaser: Releaser;
   readonly collector: Collector;
   readonly waiters: FreedWaiters;
-  /** Settles what the journal owes; nothing to do without one. */
+  /** Settles the entries of the journal; does nothing without a journal. */
   readonly settleJournal: () => Promise<void>;
 }
 
-/** Wires an agent that knows its node's records; it does not serve yet. */
+/** Wires the parts of an agent; it does not serve yet. */
 export function composeAgent(ports: AgentPorts): ComposedAgent {
   const { ledger, index, catalog, holders, spool, journal, node, log, failpoint, planOptions: options } = ports;
   const nowMs = ports.nowMs ?? (() => performance.now());

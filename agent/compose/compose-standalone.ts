@@ -9,7 +9,7 @@ import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { type AgentPorts, type ComposedAgent, composeAgent } from './compose-agent.ts';
 
-/** Of a pool that is gone, or has no cooldown any more; no pool may ask for more. */
+/** The longest rest of an address whose pool is gone or has no cooldown any more. No pool may ask for more. */
 const LONGEST_REST_MS = 7 * 24 * 3_600_000;
 const EARLIER_BOOT_MS = 5 * 60_000;
 const PLAN_OPTIONS = { enableIPv4: true, enableIPv6: true, enableSubnets: false, multusNamespace: '' };
@@ -29,7 +29,7 @@ export interface StandalonePorts extends Omit<AgentPorts, Given> {
   readonly collectAfterMs: number;
 }
 
-/** The agent of a host without Kubernetes: the call itself says who asks, and nobody else collects what is left over. */
+/** The agent of a host without Kubernetes: the holder comes from the CNI call, and the agent itself collects leftovers. */
 export function composeStandalone(ports: StandalonePorts): ComposedAgent {
   const { catalog, node, bootID, now = () => new Date() } = ports;
   const patience = { netnsGoneMs: ports.collectAfterMs, earlierBootMs: EARLIER_BOOT_MS };
@@ -51,7 +51,7 @@ export function composeStandalone(ports: StandalonePorts): ComposedAgent {
   });
 }
 
-/** All records, whatever the node was called when they were written: without Kubernetes the ledger is this host's alone. */
+/** All records, under whatever node name they were written: without Kubernetes the ledger belongs to this host alone. */
 export async function loadIndex(ledger: Ledger, nowMs: () => number = () => performance.now()): Promise<NodeIndex> {
   const index = new NodeIndex(nowMs);
   for await (const record of everyRecord(ledger)) index.put(record);

@@ -23,7 +23,7 @@ const SET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 's-1'
 
 let sockets = 0;
 
-/** The agent of a cluster behind its socket, and the word of Spiderpool's plugins that a sandbox has a conflict. */
+/** The agent of a cluster behind its socket, and the request by which Spiderpool's plugins report a conflict. */
 async function serve(wish: ConflictReleaseOptions & { readonly pool?: typeof V4; readonly ledger?: Ledger } = {}) {
   const { pool = V4, ledger = createMemoryLedger(), ...options } = wish;
   const pods = new MemoryPods();
@@ -61,7 +61,7 @@ test.each([{}, { isReleaseConflictIPs: true }])(
   },
 );
 
-test('with a cooldown it rests first', async () => {
+test('in a pool with a cooldown the address becomes Cooling', async () => {
   await using made = await serve({ pool: { ...V4, reuseCooldownSeconds: 60 } });
   const pod = made.pods.put('web');
   await made.add(pod, 'c1');
@@ -78,7 +78,7 @@ test.each([{}, { isReleaseConflictIPs: true }])(
     const before = await made.records();
     const { status, text } = await made.releaseAll(pod, 'c1', more);
     expect([status, text]).toEqual([522, expect.stringContaining('prod/db-0, which keeps its addresses')]);
-    made.pods.end(pod); // its containers run on for their grace
+    made.pods.end(pod); // its containers run on during the grace period
     await made.endsHandled();
     expect(await made.records()).toEqual(before);
     await made.del(pod, 'c1');
@@ -86,7 +86,7 @@ test.each([{}, { isReleaseConflictIPs: true }])(
   },
 );
 
-test('a StatefulSet pod is no sticky one where the switch is off', async () => {
+test('a StatefulSet pod is not sticky where the setting is off', async () => {
   await using made = await serve({ sticky: OFF });
   const pod = made.pods.put('db-0', { controller: SET });
   await made.add(pod, 'c1');
@@ -125,7 +125,7 @@ test('a sandbox that an ADD works on is released after the ADD, not in the middl
   expect(await below.list({ limit: 9 })).toEqual([]);
 });
 
-test('a record that somebody changed behind the agent is left alone', async () => {
+test('a record that was changed by another writer is not released', async () => {
   await using made = await serve();
   const pod = made.pods.put('web');
   await made.add(pod, 'c1');

@@ -5,7 +5,7 @@ import { checkProbeCapabilities } from '#agent/probe/kernel/capabilities.ts';
 import { Prober } from '#agent/probe/prober.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 
-/** Every address is announced, and a pool may ask for probing later: the prober is made at boot wherever it can work. */
+/** Opened at boot wherever it can work: every address is announced, and a pool that is added later may ask for probes. */
 export function openProber(
   { detectConflict, detectGateway }: ProbeSettings,
   starting: AsyncDisposableStack,

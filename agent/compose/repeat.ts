@@ -1,4 +1,4 @@
-/** Runs a task again and again, with a pause after each end; never two at once. Disposing waits for the one under way. */
+/** Runs a task repeatedly with a pause after each run, never two at once. Disposing waits for the current run. */
 export function repeat(
   pauseMs: () => number,
   task: () => Promise<unknown>,

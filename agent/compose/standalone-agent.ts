@@ -31,7 +31,7 @@ export interface StandaloneConfig {
   readonly probeSettings: ProbeSettings;
 }
 
-/** Everything one agent needs on a host without Kubernetes. Returns once it serves; disposing it stops it cleanly. */
+/** Starts the agent of a host without Kubernetes. Returns when it serves; disposing stops it. */
 export async function startStandaloneAgent(
   config: StandaloneConfig,
   log: Logger,
@@ -68,7 +68,7 @@ export async function startStandaloneAgent(
   await listenOn(server, config.socketPath);
   starting.defer(() => stopServing(server, config.socketPath));
   starting.defer(() => waiters.stop());
-  log.info({ socket: config.socketPath, node: config.node }, 'agent serves');
+  log.info({ socket: config.socketPath, node: config.node }, 'agent listening');
 
   const report = (task: string) => (thrown: unknown) =>
     log.error({ task, why: toIpamError(thrown).message }, 'background task failed');

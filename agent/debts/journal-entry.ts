@@ -4,11 +4,11 @@ import { asBoolean, asObject, asOneOf, asString, ifPresent } from '#pkg/decode/u
 import { decodeRecordSpec } from '#pkg/record/decode-record.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 
-/** `free`: the record goes. `rest`: with a cooldown it rests first. `retain`: it waits for its sticky holder. */
+/** `free`: the record is deleted. `rest`: it becomes Cooling where the pool has a cooldown. `retain`: it becomes Retained. */
 const FATES = ['free', 'rest', 'retain'] as const;
 export type Fate = (typeof FATES)[number];
 
-/** A release that the API server was not there for, or refused: exactly the record that was seen, or nothing. */
+/** A release that the API server did not answer or refused. It applies to exactly this version of the record. */
 export interface OwedRelease {
   readonly kind: 'release';
   readonly record: IpRecord;
@@ -16,17 +16,17 @@ export interface OwedRelease {
   readonly at: string;
 }
 
-/** Rule 5: a write that was never answered and may still land. */
+/** Rule 5: a write without an answer, which may still arrive at the API server. */
 export interface AbandonedName {
   readonly kind: 'abandoned';
   readonly name: string;
-  /** For whom it was written. */
+  /** The uid of the holder in the write. */
   readonly uid: string;
   readonly containerID: string;
   readonly interface: string;
-  /** It changed a record that was held before: whatever became of it, that record stays. */
+  /** The write was an update of a held record. The record stays, whether the update arrived or not. */
   readonly isChange: boolean;
-  /** The uid of the record that an ADD was answered with since; another one under the name is nobody's. */
+  /** The uid of the record that an ADD was answered with since. A record of this name with another uid is a leftover. */
   readonly spared?: string;
   readonly at: string;
 }
@@ -35,10 +35,10 @@ export type JournalEntry = OwedRelease | AbandonedName;
 
 const LONGEST = 512;
 
-/** The same entry twice is one file. */
+/** Equal entries have the same file name. */
 export function entryFileName(entry: JournalEntry): string {
   if (entry.kind === 'release') return releaseFileName(entry.record);
-  // That a change was abandoned says nothing of the create before it.
+  // An abandoned update must not replace the entry of an abandoned create of the same name.
   const change = entry.isChange ? ['change'] : [];
   return fileName(entry.kind, [entry.name, entry.uid, entry.containerID, entry.interface, ...change]);
 }
@@ -62,7 +62,7 @@ export function recordNameOf(entry: JournalEntry): string {
   return entry.kind === 'release' ? entry.record.name : entry.name;
 }
 
-/** The record is what an abandoned create made after all, and no ADD was answered with it. */
+/** Whether an abandoned create made the record later, and no ADD was answered with it. */
 export function isLeftBehind({ name, uid, spec }: IpRecord, entry: JournalEntry): boolean {
   const { holder } = spec;
   return (

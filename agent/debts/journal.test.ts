@@ -28,7 +28,7 @@ const openStrict = (path: string) =>
     throw new Error(`${file}: ${why}`);
   });
 
-test('what was written is there after a restart, and what was removed is not', async () => {
+test('a written entry is there after a restart, and a removed one is not', async () => {
   await using directory = await makeDirectory();
   const before = await openStrict(directory.path);
   await before.write(RELEASE);
@@ -41,18 +41,18 @@ test('what was written is there after a restart, and what was removed is not', a
   expect(await readdir(directory.path)).toEqual([]);
 });
 
-test('the same entry twice is one, and the later one counts', async () => {
+test('the later of two equal entries replaces the first', async () => {
   await using directory = await makeDirectory();
   const journal = await openStrict(directory.path);
   await journal.write(ABANDONED);
   const spared = { ...ABANDONED, spared: 'r-1' };
   await journal.write(spared);
   expect(journal.all()).toEqual([spared]);
-  await journal.remove(ABANDONED); // another by now
+  await journal.remove(ABANDONED); // was replaced by the entry above
   expect((await openStrict(directory.path)).all()).toEqual([spared]);
 });
 
-test('many writes and removals of one entry at once leave memory and disk the same', async () => {
+test('concurrent writes and removals of one entry leave the same in memory and on disk', async () => {
   await using directory = await makeDirectory();
   const journal = await openStrict(directory.path);
   const versions = Array.from({ length: 20 }, (_, at) => ({ ...ABANDONED, spared: `r-${at}` }));
@@ -78,7 +78,7 @@ test.each([
   { name: 'a record that is none', text: JSON.stringify({ ...RELEASE, record: { name: 7 } }) },
   { name: "another entry's content", text: JSON.stringify({ ...ABANDONED, name: '10.0.0.99' }) },
   { name: 'wrong types', text: JSON.stringify({ ...ABANDONED, isChange: 'yes' }) },
-])('a file with $name is told by its name and left where it is', async ({ text }) => {
+])('a file with $name is reported by its name and not removed', async ({ text }) => {
   await using directory = await makeDirectory();
   await openStrict(directory.path);
   const file = entryFileName(ABANDONED);
@@ -88,7 +88,7 @@ test.each([
   expect([told, journal.size, await readdir(directory.path)]).toEqual([[file], 0, [file]]);
 });
 
-test('a write that a crash cut short is swept away', async () => {
+test('a partial file that a crash left is removed', async () => {
   await using directory = await makeDirectory();
   await openStrict(directory.path);
   await writeFile(join(directory.path, `${entryFileName(ABANDONED)}.unfinished`), '{"ki');
@@ -96,7 +96,7 @@ test('a write that a crash cut short is swept away', async () => {
   expect(await readdir(directory.path)).toEqual([]);
 });
 
-test('that a change of a record was abandoned does not hide that its create was', async () => {
+test('an abandoned update does not replace the entry of an abandoned create', async () => {
   await using directory = await makeDirectory();
   const journal = await openStrict(directory.path);
   await journal.write(ABANDONED);

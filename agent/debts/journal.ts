@@ -17,25 +17,25 @@ import {
 
 const MOST_ENTRIES = 10_000;
 
-/** What this node still has to settle with the ledger. Once a write resolved it survives a crash of the machine. */
+/** What this node still has to settle with the ledger. When `write` resolves, the entry survives a crash of the machine. */
 export class Journal {
   readonly #directory: string;
   readonly #entries = new Map<string, JournalEntry>();
-  /** Writes of one file follow each other: memory and disk say the same. */
+  /** Writes of one file run one after the other, so that memory and disk agree. */
   readonly #turns = new KeyedQueue();
 
   private constructor(directory: string) {
     this.#directory = directory;
   }
 
-  /** What cannot be read is told and left where it is: it was ours once, and an operator may know more. */
+  /** A file that cannot be read is reported and not removed, so that an operator can look at it. */
   static async open(directory: string, onUnreadable: (file: string, why: string) => void): Promise<Journal> {
     await makeDirectory(directory);
     await refuseForeignDirectory(directory);
     const journal = new Journal(directory);
     for (const file of await readdir(directory)) {
       if (file.endsWith('.json')) await journal.#load(file, onUnreadable);
-      else await unlink(join(directory, file)); // a write that was cut short
+      else await unlink(join(directory, file)); // a partial write
     }
     return journal;
   }
@@ -61,7 +61,7 @@ export class Journal {
     return this.all().filter((entry) => recordNameOf(entry) === name);
   }
 
-  /** That this very record is to be released so: another version of it is another debt. */
+  /** Whether this version of the record has an entry with this fate. */
   owes(record: IpRecord, fate: Fate): boolean {
     const known = this.#entries.get(releaseFileName(record));
     return known?.kind === 'release' && known.fate === fate;
@@ -72,7 +72,7 @@ export class Journal {
     await this.#turns.run([file], () => this.#write(entry, file));
   }
 
-  /** Only this very entry: another of the same name may have been written since. */
+  /** Removes exactly this entry: a newer one may have the same file name by now. */
   async remove(entry: JournalEntry): Promise<void> {
     const file = entryFileName(entry);
     await this.#turns.run([file], async () => {

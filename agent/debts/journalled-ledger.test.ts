@@ -32,13 +32,13 @@ async function over(script: Partial<Ledger>) {
   return { below, ledger, journal, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-test('a create whose outcome stays unknown is in the journal before its caller hears of it', async () => {
+test('a create with an unknown outcome is in the journal before its caller gets the error', async () => {
   await using made = await over({ create: unknown });
   await expect(made.ledger.create(SPEC)).rejects.toThrow('may still happen');
   expect(made.journal.all()).toEqual([{ ...ENTRY, isChange: false }]);
 });
 
-test('a change whose outcome stays unknown is one of a change', async () => {
+test('an update with an unknown outcome is recorded as a change', async () => {
   await using made = await over({ amend: unknown, takeOver: unknown });
   const seen = buildRecord();
   await expect(made.ledger.amend(seen, SPEC)).rejects.toThrow();
@@ -46,14 +46,14 @@ test('a change whose outcome stays unknown is one of a change', async () => {
   expect(made.journal.all()).toEqual([{ ...ENTRY, isChange: true }]);
 });
 
-test('a write that certainly did not happen leaves nothing', async () => {
+test('a write that certainly did not happen leaves no entry', async () => {
   await using made = await over({ create: away, amend: away });
   await expect(made.ledger.create(SPEC)).rejects.toThrow('refused');
   await expect(made.ledger.amend(buildRecord(), SPEC)).rejects.toThrow('refused');
   expect(made.journal.size).toBe(0);
 });
 
-test('an answered create of which a try may still land spares exactly the record it was answered with', async () => {
+test('a create that succeeded while an earlier try may still arrive spares only the record of its answer', async () => {
   await using made = await over({
     create: async () => ({ taken: true, record: buildRecord({ uid: 'r-1' }), mayStillLand: true }),
   });
@@ -61,13 +61,13 @@ test('an answered create of which a try may still land spares exactly the record
   expect(made.journal.all()).toEqual([{ ...ENTRY, isChange: false, spared: 'r-1' }]);
 });
 
-test('a lost create of which a try may still land spares nothing', async () => {
+test('a lost create of which a try may still arrive spares no record', async () => {
   await using made = await over({ create: async () => ({ taken: false, record: null, mayStillLand: true }) });
   await made.ledger.create(SPEC);
   expect(made.journal.all()).toEqual([{ ...ENTRY, isChange: false }]);
 });
 
-test('where the journal cannot be written the caller hears of that', async () => {
+test('a journal that cannot be written is an error for the caller', async () => {
   await using made = await over({ create: unknown });
   await made[Symbol.asyncDispose]();
   await expect(made.ledger.create(SPEC)).rejects.toThrow('ENOENT');

@@ -5,7 +5,7 @@ import type { Holder, IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 import { recordName } from '#pkg/record/record-name.ts';
 import type { Journal } from './journal.ts';
 
-/** Rule 5 in one place: a write whose outcome stays unknown is in the journal before its caller can try another name. */
+/** Rule 5: a write with an unknown outcome is in the journal before its caller can try another name. */
 export function journalled(ledger: Ledger, journal: Journal, now: () => Date): Ledger {
   const noteAbandoned = async (name: string, holder: Holder, isChange: boolean, spared?: string): Promise<void> => {
     const { uid = '', containerID = '', interface: nic } = holder;

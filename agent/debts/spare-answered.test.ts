@@ -19,7 +19,7 @@ const TRIES: AbandonedName[] = ['c1', 'c2'].map((containerID) => ({
   at: AT,
 }));
 
-test('what an ADD is answered with is spared by every try under its name, owed by no release, and others stay as they are', async () => {
+test('the record of an answer is spared in all entries of its name, its pending release is removed, and other entries stay', async () => {
   const path = await mkdtemp(join(tmpdir(), 'ipledger-journal-'));
   await using _ = { [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
   const journal = await Journal.open(join(path, 'journal'), () => {});

@@ -1,7 +1,7 @@
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { Journal } from './journal.ts';
 
-/** Before an ADD is answered: what it is answered with is no longer anybody's leftover, whatever was abandoned under its name. */
+/** To be called before an ADD is answered: afterwards no journal entry releases the records of the answer. */
 export async function spareAnswered(records: readonly IpRecord[], journal: Journal): Promise<void> {
   for (const { name, uid } of records) {
     for (const entry of journal.ofRecord(name)) {

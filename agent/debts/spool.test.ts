@@ -12,7 +12,7 @@ async function makeSpool() {
   return { path, spool, write, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-test('dot files are no entries; what is no plain file, or not ours, is poison', async () => {
+test('dot files are ignored; an entry that is not a plain file, or not ours, is poison', async () => {
   await using made = await makeSpool();
   await made.write('c1@eth0.json', JSON.stringify({ version: 1, del: delArgs('c1') }));
   await made.write('.c2@eth0.json', '{');
@@ -34,21 +34,21 @@ test('dot files are no entries; what is no plain file, or not ours, is poison', 
   expect(await made.spool.poison()).toEqual(['c3@eth0.json']);
 });
 
-test('a directory that others may write is not drained', async () => {
+test('a directory that other users may write to is not drained', async () => {
   await using made = await makeSpool();
   await chmod(made.path, 0o777);
   await expect(made.spool.names()).rejects.toThrow('may be written by others');
   await expect(made.spool.prepare()).rejects.toThrow('may be written by others');
 });
 
-test('a fault of the system is not the fault of the entry: it stays', async () => {
+test('an entry that cannot be read because of a system error stays', async () => {
   await using made = await makeSpool();
   await made.write('c1@eth0.json', '{}');
   const broken = new Spool(join(made.path, 'c1@eth0.json'));
   await expect(broken.read('x@eth0.json')).rejects.toThrow('ENOTDIR');
 });
 
-test('unfinished writes are removed when they are old, and only then', async () => {
+test('partial files are removed only when they are old', async () => {
   await using made = await makeSpool();
   await made.write('.old', '');
   await made.write('.young', '');
@@ -73,7 +73,7 @@ test.each([
   });
 });
 
-test('a file that vanished is gone, not poison', async () => {
+test('a file that does not exist any more is gone, not poison', async () => {
   await using made = await makeSpool();
   expect(await made.spool.read('c1@eth0.json')).toEqual({ kind: 'gone' });
 });

@@ -28,14 +28,14 @@ export class Spool {
     await refuseForeignDirectory(this.#directory);
   }
 
-  /** Which DEL of this attachment is spooled now; another one after it is another text. Null: none. */
+  /** Identifies the DEL of this attachment that is spooled now; a later DEL gives another text. Null: none. */
   find(attachment: Attachment): string | null {
     const path = this.#path(spoolFileName(attachment));
     const found = lstatSync(path, { throwIfNoEntry: false, bigint: true });
     return found?.isFile() === true ? `${found.ino} ${found.mtimeNs}` : null;
   }
 
-  /** Whatever is called like an entry; what is none is found out by reading it. */
+  /** All files that are named like an entry; `read` checks their content. */
   async names(): Promise<string[]> {
     await refuseForeignDirectory(this.#directory);
     const found = await readdir(this.#directory);
@@ -46,7 +46,7 @@ export class Spool {
     return readdirSync(this.#directory).filter((name) => name.endsWith('.json')).length;
   }
 
-  /** A plugin that was killed while it wrote leaves a dot file behind; nobody finishes one after so long. */
+  /** A plugin that was killed while it wrote leaves a dot file. After this time no plugin still writes it. */
   async removeUnfinished(olderThan: Date): Promise<void> {
     for (const name of await readdir(this.#directory)) {
       if (!name.startsWith('.')) continue;
@@ -55,7 +55,7 @@ export class Spool {
     }
   }
 
-  /** A fault of the content is poison; a fault of the system is thrown, and the entry stays for the next time. */
+  /** Bad content is poison; a system error is thrown, and the entry stays for the next round. */
   async read(name: string): Promise<SpoolEntry> {
     try {
       const stats = await lstat(this.#path(name));
@@ -71,7 +71,7 @@ export class Spool {
     }
   }
 
-  /** Durable too. One of the same attachment that is there already says the same. */
+  /** Written with fsync. An entry of the same attachment that exists already is equal. */
   async keep(args: DelArgs): Promise<void> {
     const name = spoolFileName(args);
     const unfinished = this.#path(`.${name}.agent`);
@@ -83,7 +83,7 @@ export class Spool {
     await this.#change(() => rename(unfinished, this.#path(name)));
   }
 
-  /** Durable: an entry that was applied or consumed must not come back after a power cut. */
+  /** With fsync: an entry that was applied must not come back after a power cut. */
   async remove(attachment: Attachment): Promise<void> {
     await this.#change(() => unlink(this.#path(spoolFileName(attachment))));
   }

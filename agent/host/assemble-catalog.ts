@@ -11,9 +11,9 @@ interface Listed {
 }
 
 /**
- * One catalog from all files. What was in force and did not change comes first, then new versions of it, then newcomers;
- * what contradicts something accepted before it is reported, and the earlier version of it stays in force.
- * `domainsInUse`: for each pool name the domain of the addresses that are held of it.
+ * One catalog from all files. Unchanged pools come first, then changed ones, then new ones. A pool that contradicts
+ * an accepted pool is reported, and its earlier version stays in force.
+ * `domainsInUse`: for each pool name the domain of its held addresses.
  */
 export function assembleCatalog(
   files: readonly PoolFile[],

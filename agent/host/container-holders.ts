@@ -3,7 +3,7 @@ import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts'
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 
 /**
- * Without Kubernetes the call itself says who asks: a pod by its UID where the runtime knows one, else the container.
+ * Without Kubernetes the holder comes from the CNI call: a pod by its UID where the runtime sends one, else the container.
  * Labels and annotations are unknown, so pools that ask for them object.
  */
 export class ContainerHolders implements HolderSource {
@@ -17,7 +17,7 @@ export class ContainerHolders implements HolderSource {
 
   async resolve(args: AddArgs): Promise<HolderFacts> {
     const isPod = args.podUID !== '' && args.podName !== '';
-    // Synchronous on purpose: a look at tmpfs or /proc is cheaper than a trip through the thread pool.
+    // Synchronous on purpose: a stat on tmpfs or /proc is cheaper than a job for the thread pool.
     const isVisible = existsSync(args.netNamespace);
     return {
       holder: {

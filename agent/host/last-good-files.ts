@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeDirectory } from '#agent/node/private-directory.ts';
 
-/** The last text of each pool file that made sense, in the data directory. */
+/** The last valid text of each pool file, in the data directory. */
 export class LastGoodFiles {
   readonly #directory: string;
 

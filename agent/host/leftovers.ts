@@ -3,7 +3,7 @@ import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 export interface HostEvidence extends Sight {
   readonly bootID: string;
-  /** No rest is longer than this, whatever its `until` says. */
+  /** A Cooling or Quarantined record ends after this time at the latest, whatever its `until` says. */
   readonly longestRestMs: number;
 }
 
@@ -12,7 +12,7 @@ export interface LeftoverPatience {
   readonly earlierBootMs: number;
 }
 
-/** Rule 6 without Kubernetes: what DEL never reported is freed on proof only. Null: in use, nothing to say. */
+/** Rule 6 without Kubernetes: a record without a DEL is freed on proof only. Null: the record is in use. */
 export function judgeLeftover(
   { spec }: IpRecord,
   evidence: HostEvidence,

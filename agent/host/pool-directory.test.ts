@@ -104,7 +104,7 @@ test.each([
   expect([...made.catalog.current().pools.keys()]).toEqual(['ok']);
 });
 
-test('of two overlapping pools the first is used, the second reported', async () => {
+test('of two overlapping pools the first is used and the second is reported', async () => {
   await using made = await openDirectory({
     'a.yaml': poolYaml('a', '10.0.0.10-10.0.0.20'),
     'b.yaml': poolYaml('b', '10.0.0.20'),
@@ -113,14 +113,14 @@ test('of two overlapping pools the first is used, the second reported', async ()
   expect(made.catalog.current().problems).toEqual([expect.stringMatching(/^b\.yaml:1: .*\bb\b.*\ba\b.*10\.0\.0\.20/)]);
 });
 
-test('an overlapping pool that comes later does not push out the one in use, even if its file sorts first', async () => {
+test('a new overlapping pool does not replace the one in use, even if its file sorts first', async () => {
   await using made = await openDirectory({ 'm.yaml': poolYaml('used', '10.0.0.10') });
   await made.write('a.yaml', poolYaml('newcomer', '10.0.0.10-10.0.0.11'));
   await made.catalog.reload();
   expect([...made.catalog.current().pools.keys()]).toEqual(['used']);
 });
 
-test('a change on disk is picked up by itself, and listeners are told', async () => {
+test('a change on disk is noticed without a call, and listeners are called', async () => {
   await using made = await openDirectory({ 'p.yaml': poolYaml('p', '10.0.0.10') });
   const told = Promise.withResolvers<void>();
   made.catalog.onChange(told.resolve);
@@ -129,7 +129,7 @@ test('a change on disk is picked up by itself, and listeners are told', async ()
   expect(made.rangesOf('p')).toEqual(['10.0.0.10-10.0.0.12']);
 });
 
-test('a file that becomes broken keeps its last good state; mended, it is used; removed, its pool is gone', async () => {
+test('a file that becomes invalid keeps its last valid state until it is fixed or removed', async () => {
   await using made = await openDirectory({ 'p.yaml': poolYaml('p', '10.0.0.10') });
   await made.write('p.yaml', poolYaml('p', '10.0.0.9-10.0.0.1'));
   await made.catalog.reload();
@@ -158,7 +158,7 @@ test('the domain of a pool cannot change while it is in force: the earlier versi
   expect([pools.get('p')?.domain, pools.has('other')]).toEqual(['default', true]);
 });
 
-test('the domain of a pool cannot change over a restart while addresses of it are held', async () => {
+test('the domain of a pool cannot change by a restart while addresses of it are held', async () => {
   await using made = await openDirectory({ 'p.yaml': poolYaml('p', '10.0.0.10') });
   await made.write('p.yaml', inDomain('blue'));
   using restarted = await made.open({ p: 'default' });
@@ -168,7 +168,7 @@ test('the domain of a pool cannot change over a restart while addresses of it ar
   expect(unused.current().pools.get('p')?.domain).toBe('blue');
 });
 
-test('a pool that grows over another keeps its earlier size, and the other stays', async () => {
+test('a pool that grows into another one keeps its earlier size, and the other stays', async () => {
   await using made = await openDirectory({
     'a.yaml': poolYaml('a', '10.0.0.10'),
     'b.yaml': poolYaml('b', '10.0.0.20'),
@@ -179,14 +179,14 @@ test('a pool that grows over another keeps its earlier size, and the other stays
   expect(made.catalog.current().problems).toEqual([expect.stringMatching(/^a\.yaml:1: /)]);
 });
 
-test('a newcomer does not take the name of a pool in force', async () => {
+test('a new file does not take the name of a pool in force', async () => {
   await using made = await openDirectory({ 'm.yaml': poolYaml('lab', '10.0.0.10') });
   await made.write('0-copy.yaml', poolYaml('lab', '10.0.0.99'));
   await made.catalog.reload();
   expect(made.rangesOf('lab')).toEqual(['10.0.0.10']);
 });
 
-test('a file that is broken at a restart keeps its last good state: a reservation does not end by a typo', async () => {
+test('a file that is invalid at a restart keeps its last valid state, so a typo does not end a reservation', async () => {
   const reserved = (ips: string) =>
     `apiVersion: spiderpool.spidernet.io/v2beta1\nkind: SpiderReservedIP\nmetadata: {name: printers}\nspec: {ips: [${ips}]}\n`;
   await using made = await openDirectory({ 'printers.yaml': reserved('10.0.0.10') });
@@ -196,7 +196,7 @@ test('a file that is broken at a restart keeps its last good state: a reservatio
   expect(restarted.current().problems).toEqual([expect.stringContaining('10.0.0.300')]);
 });
 
-test('what is no plain file is reported and keeps nobody waiting', async () => {
+test('an entry that is not a plain file is reported and does not block the load', async () => {
   await using made = await openDirectory({ 'ok.yaml': poolYaml('ok', '10.0.0.10') });
   await mustRun('mkfifo', join(made.path, 'pipe.yaml'));
   await symlink('/dev/zero', join(made.path, 'zero.yaml'));
@@ -210,12 +210,12 @@ test('what is no plain file is reported and keeps nobody waiting', async () => {
   expect([...made.catalog.current().pools.keys()]).toEqual(['ok']);
 });
 
-test('a key that is there twice is reported with its line', async () => {
+test('a duplicate key is reported with its line', async () => {
   await using made = await openDirectory({ 'p.yaml': poolYaml('p', '10.0.0.10', '  ips: [10.0.0.11]\n') });
   expect(made.catalog.current().problems).toEqual(['p.yaml:8: the key ips is there twice']);
 });
 
-test('nothing changed: nobody is told', async () => {
+test('listeners are not called when nothing changed', async () => {
   await using made = await openDirectory({ 'p.yaml': poolYaml('p', '10.0.0.10') });
   const listener = vi.fn<() => void>();
   made.catalog.onChange(listener);
@@ -225,7 +225,7 @@ test('nothing changed: nobody is told', async () => {
   expect(made.catalog.current()).toBe(before);
 });
 
-test('a directory that is not there is an error at start', async () => {
+test('a missing directory is an error at start', async () => {
   await expect(
     PoolDirectory.open('/nowhere/at/all', {
       lastGood: new LastGoodFiles('/nowhere'),

@@ -13,19 +13,19 @@ const POLL_MS = 2_000;
 
 interface KnownFile {
   readonly stamp: string;
-  /** The last state that made sense; null when there never was one. */
+  /** The last valid state; null when there never was one. */
   readonly good: PoolFile | null;
   readonly problem: string | null;
 }
 
 export interface PoolDirectoryOptions {
-  /** Keeps the last good text of each file over restarts: a reservation must not end because its file was broken later. */
+  /** Keeps the last valid text of each file over restarts: a reservation must not end because its file became invalid. */
   readonly lastGood: LastGoodFiles;
   readonly domainsInUse: () => ReadonlyMap<string, string>;
   readonly log: Logger;
 }
 
-/** Pools and reserved addresses from YAML files, kept current. A broken file keeps its last good state and is reported. */
+/** Pools and reserved addresses from YAML files, kept current. An invalid file keeps its last valid state and is reported. */
 export class PoolDirectory implements PoolCatalog, Disposable {
   readonly #directory: string;
   readonly #options: PoolDirectoryOptions;
@@ -42,7 +42,7 @@ export class PoolDirectory implements PoolCatalog, Disposable {
     this.#log = options.log;
   }
 
-  /** Throws when the directory cannot be read; single broken files only leave their pools out. */
+  /** Throws when the directory cannot be read; an invalid file only leaves out its pools. */
   static async open(directory: string, options: PoolDirectoryOptions): Promise<PoolDirectory> {
     const catalog = new PoolDirectory(directory, options);
     await catalog.#reload();
@@ -64,7 +64,7 @@ export class PoolDirectory implements PoolCatalog, Disposable {
     this.#reloading = this.#reloading
       .then(() => this.#reload())
       .catch((thrown: unknown) =>
-        this.#log.error({ why: toIpamError(thrown).message }, 'pools not reloaded, the last state stays'),
+        this.#log.error({ why: toIpamError(thrown).message }, 'pools not reloaded, keeping the last state'),
       );
     return this.#reloading;
   }
@@ -73,7 +73,7 @@ export class PoolDirectory implements PoolCatalog, Disposable {
     for (const stop of this.#stop) stop();
   }
 
-  /** Events make it quick, the poll makes it certain: not every file system reports. */
+  /** Events are fast, and the poll is reliable: not every file system sends events. */
   #watch(): void {
     let timer: NodeJS.Timeout | undefined;
     const watcher = this.#tryWatch(() => {
@@ -88,14 +88,14 @@ export class PoolDirectory implements PoolCatalog, Disposable {
     );
   }
 
-  /** The kernel may have no room for one more watch. */
+  /** The limit of the kernel for watches may be reached. */
   #tryWatch(onEvent: () => void): FSWatcher | null {
     try {
       const watcher = watch(this.#directory, onEvent);
       watcher.on('error', () => watcher.close());
       return watcher;
     } catch (thrown) {
-      this.#log.warn({ why: toIpamError(thrown).message }, 'pools directory cannot be watched, only looked at');
+      this.#log.warn({ why: toIpamError(thrown).message }, 'pools directory cannot be watched, polling it');
       return null;
     }
   }

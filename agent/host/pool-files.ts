@@ -20,7 +20,7 @@ export type ReadText = { readonly ok: true; readonly text: string } | { readonly
 
 export type ParsedFile =
   | { readonly ok: true; readonly content: PoolFile }
-  /** Said in one line that names file and line. */
+  /** Each is one line of text that names the file and the line in it. */
   | { readonly ok: false; readonly problem: string };
 
 /** Every YAML file of the directory, by name. Throws when the directory itself cannot be read. */
@@ -45,7 +45,7 @@ export async function listPoolFiles(directory: string): Promise<string[]> {
 /** The text of one file, or why it cannot be used. */
 export async function readPoolText(directory: string, name: string): Promise<ReadText> {
   try {
-    // Not blocking: opening a pipe would wait for somebody to write into it.
+    // Not blocking: opening a pipe would wait for a writer.
     await using file = await open(join(directory, name), constants.O_RDONLY | constants.O_NONBLOCK);
     if (!(await file.stat()).isFile()) return { ok: false, problem: `${name}: it is not a plain file` };
     const buffer = Buffer.alloc(MAX_FILE_BYTES + 1);

@@ -2,7 +2,7 @@ import { type Document, isNode, isScalar, type LineCounter, visit } from 'yaml';
 
 const PATH = /^([A-Za-z0-9_.[\]/-]+): /;
 
-/** The line that a decoder's message (`spec.ips[2]: …`) speaks of, or of the nearest parent that stands in the file. */
+/** The line of the field that a decoder's message (`spec.ips[2]: …`) names, or of its nearest parent in the file. */
 export function lineOfPath(document: Document, lines: LineCounter, message: string): number {
   const path = toKeys(PATH.exec(message)?.[1] ?? '');
   for (let depth = path.length; depth >= 0; depth -= 1) {
@@ -20,7 +20,7 @@ function toKeys(path: string): (string | number)[] {
     .map((key) => (/^\d+$/.test(key) ? Number(key) : key));
 }
 
-/** The library's own check compares every key with every other, which takes seconds for a long file. */
+/** The check of the library compares every key with every other, which takes seconds for a long file. */
 export function findRepeatedKey(document: Document): { readonly key: string; readonly at: number } | null {
   let found: { key: string; at: number } | null = null;
   visit(document, {

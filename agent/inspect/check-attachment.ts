@@ -14,7 +14,7 @@ export interface CheckDeps {
   readonly holders: HolderSource;
 }
 
-/** CHECK: the records exist, are this container's, and say what prevResult says. */
+/** CHECK: the records exist, belong to this container, and agree with prevResult. */
 export async function checkAttachment(args: CheckArgs, deps: CheckDeps): Promise<void> {
   const { index, ledger } = deps;
   const seen = index.ofContainer(args.containerID, args.ifName);
@@ -25,12 +25,12 @@ export async function checkAttachment(args: CheckArgs, deps: CheckDeps): Promise
 }
 
 /**
- * The ADD of a migration target writes nothing: until its machine has moved the record is its source's, and after that it
- * knows no container. Retained it is between the DEL of the source and the controller's word.
+ * The ADD of a migration target writes nothing: the record belongs to the source pod until the VMI has moved, and then
+ * has no container. Between the DEL of the source and the write of the controller it is Retained.
  */
 async function recordsOfMovingMachine(args: CheckArgs, { ledger, holders }: CheckDeps): Promise<IpRecord[]> {
   const facts = await holders.resolve({ netNamespace: '', ...args }).catch((thrown: unknown) => {
-    if (toIpamError(thrown).reason === 'bad-input') return null; // no such pod, or not alive any more
+    if (toIpamError(thrown).reason === 'bad-input') return null; // there is no such pod, or it is not alive any more
     throw thrown;
   });
   if (facts === null || !facts.isMigrationTarget) return [];

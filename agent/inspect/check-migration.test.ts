@@ -13,7 +13,7 @@ const POOLS = [
 const VMI = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: 'v-1' };
 const ANNOTATIONS = { 'kubevirt.io/migrationJobName': 'job-1' };
 
-/** A machine that runs on worker-9 and moves to worker-1; the ADD of its new launcher, c2, is answered. */
+/** A VMI that runs on worker-9 and migrates to worker-1; the ADD of its new launcher, c2, was answered. */
 async function startMigrating(annotations: Readonly<Record<string, string>> = ANNOTATIONS) {
   const ledger = createMemoryLedger();
   await using source = await startMemoryClusterAgent(POOLS, { ledger, node: 'worker-9' });
@@ -32,7 +32,7 @@ async function startMigrating(annotations: Readonly<Record<string, string>> = AN
   return { ...made, shown, check, amendAll };
 }
 
-test("CHECK: the launcher that a machine moves to has the machine's addresses, which its source still holds", async () => {
+test("CHECK: the launcher that a VMI migrates to has the VMI's addresses, which the source still holds", async () => {
   await using made = await startMigrating();
   expect(made.shown).toHaveLength(2);
   await expect(made.check('c2')).resolves.toBeUndefined();
@@ -65,7 +65,7 @@ test.each([
   });
 });
 
-test('CHECK fails where the machine holds the address no more', async () => {
+test('CHECK fails when the VMI does not hold the address any more', async () => {
   await using made = await startMigrating();
   for (const record of await made.records()) await made.ledger.release(record);
   await expect(made.check('c2')).rejects.toMatchObject({ reason: 'check-failed' });

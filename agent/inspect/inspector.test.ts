@@ -18,7 +18,7 @@ test('pools: used, free and total', async () => {
   expect(pools).toMatchObject([{ name: 'v4', total: '3', used: '1', free: '2', reserved: '0', subnet: '10.0.0.0/24' }]);
 });
 
-test('who: the holder, the pools that contain the address, an address nobody holds', async () => {
+test('who: the holder, the pools that contain the address, an address without a holder', async () => {
   await using made = await startMemoryAgent([V4]);
   await made.agent.add(addArgs('c1', { requestedIPs: ['10.0.0.11'] }), newCall());
   expect(await made.agent.inspector.who('10.0.0.11', undefined)).toMatchObject({
@@ -36,7 +36,7 @@ test('who: the holder, the pools that contain the address, an address nobody hol
   await expect(made.agent.inspector.who('10.0.0.999', undefined)).rejects.toMatchObject({ reason: 'bad-input' });
 });
 
-test('explain: order, objections, and what an ADD would say of an address that is taken', async () => {
+test('explain: order, objections, and the error of an ADD for an address that is taken', async () => {
   await using made = await startMemoryAgent([OFF, V4]);
   expect(await made.agent.inspector.explain(addArgs('c1'))).toEqual({
     source: 'default pools',
@@ -53,7 +53,7 @@ test('explain: order, objections, and what an ADD would say of an address that i
   });
 });
 
-test('explain of a pod: what it holds already, and the refusal as the ADD would say it', async () => {
+test('explain of a pod: what it holds already, and the error that the ADD would return', async () => {
   await using made = await startMemoryAgent([buildPool({ name: 'v4', ips: ['10.0.0.10'], isDefault: true }), OFF]);
   const pod = { podNamespace: 'prod', podName: 'web-0', podUID: 'u1' };
   expect(await made.agent.inspector.explain(addArgs('x', pod))).not.toHaveProperty('refusal');
@@ -73,7 +73,7 @@ test('explain of a pod: what it holds already, and the refusal as the ADD would 
   expect(await made.agent.inspector.explain(other)).toMatchObject({ refusal: { reason: 'no-eligible-pool' } });
 });
 
-test('records of a pool that never was are refused by name, of one that is gone are shown', async () => {
+test('records of an unknown pool are an error; those of a deleted pool are shown', async () => {
   await using made = await startMemoryAgent([V4]);
   await expect(made.agent.inspector.records({ pool: 'v5' })).rejects.toMatchObject({
     reason: 'unknown-pool',
@@ -116,7 +116,7 @@ async function writeVanished(ledger: Ledger) {
   return { [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
 }
 
-test('check: in a cluster only the namespaces of this node are looked for here', async () => {
+test('check: in a cluster only the network namespaces of this node are checked', async () => {
   await using made = await startMemoryClusterAgent([V4]);
   await using _directory = await writeVanished(made.ledger);
   const { recordsChecked, findings } = await made.agent.inspector.check();
@@ -124,7 +124,7 @@ test('check: in a cluster only the namespaces of this node are looked for here',
   expect(findings).toMatchObject([{ kind: 'vanished-netns', subject: '10.0.0.10' }]);
 });
 
-test('check: without a cluster every namespace is looked for, whatever the host was called', async () => {
+test('check: without a cluster every network namespace is checked, under any node name', async () => {
   await using made = await startMemoryAgent([V4]);
   await using _directory = await writeVanished(made.ledger);
   const { findings } = await made.agent.inspector.check();

@@ -36,7 +36,7 @@ export interface InspectorDeps {
 
 const PAGE = 500;
 
-/** Answers an operator's questions. Reads the ledger, changes nothing. */
+/** Answers the queries of an operator. It reads the ledger and writes nothing. */
 export class Inspector {
   readonly #deps: InspectorDeps;
 
@@ -67,7 +67,7 @@ export class Inspector {
     throw new IpamError('unknown-pool', `there is no pool ${name}, and no record of one; pools: ${known}`);
   }
 
-  /** Those of the pools there are, and of the records that outlived theirs. */
+  /** The domains of existing pools, and of records whose pool was deleted. */
   #domains(): Set<string> {
     const ofPools = [...this.#deps.catalog.current().pools.values()].map((pool) => pool.domain);
     const ofRecords = this.#deps.index.all().map(({ spec }) => spec.domain);
@@ -125,14 +125,14 @@ export class Inspector {
     };
   }
 
-  /** Also what an earlier pod of the same name left, on whatever node. */
+  /** Includes records that an earlier pod of the same name left, on any node. */
   async #heldBy(holder: HolderFacts['holder']): Promise<IpRecord[]> {
     const { ledger } = this.#deps;
     const found = await Promise.all(([4, 6] as const).map((family) => ledger.byHolder(holderKey(holder, family))));
     return found.flat();
   }
 
-  /** By the views that were just read anew. */
+  /** From views that were just reloaded. */
   #foreseeRefusal(request: PoolRequest, args: AddArgs, held: readonly IpRecord[]): IpamError | null {
     const { catalog, options, views } = this.#deps;
     const heldFamilies = new Set(held.filter(({ spec }) => spec.state !== 'Suspect').map(recordFamily));
@@ -166,7 +166,7 @@ export class Inspector {
     return { recordsChecked: records.length, findings };
   }
 
-  /** Says of addresses that were asked for what an ADD would say. */
+  /** The error that an ADD would return for the requested addresses. */
   async #refuseTaken(request: PoolRequest, requestedIPs: readonly string[]): Promise<void> {
     const { catalog, ledger, options } = this.#deps;
     for (const { requested } of planAllocation(request, requestedIPs, catalog.current(), options).families) {

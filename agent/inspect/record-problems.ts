@@ -6,7 +6,7 @@ import { describeHolder } from '#pkg/record/describe-holder.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { findStoredProblems } from '#pkg/record/record-problems.ts';
 
-/** What an operator should look at: each record against its pool and its holder, and those of this host against their sandbox. */
+/** Inconsistencies: each record is compared with its pool and holder, and those of this host with their sandbox. */
 export async function findRecordProblems(
   records: readonly IpRecord[],
   catalog: CatalogSnapshot,

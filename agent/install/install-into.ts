@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { installPlugin, isOurPlugin } from './install-plugin.ts';
 
-/** The name by which network configurations of Spiderpool call it. */
+/** The name of the plugin in network configurations of Spiderpool. */
 const SPIDERPOOL = 'spiderpool';
 
 export interface InstallPlan {

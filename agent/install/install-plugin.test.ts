@@ -20,14 +20,14 @@ async function place() {
   return { bin, from, to: join(bin, 'ipledger'), [Symbol.asyncDispose]: () => directory.remove() };
 }
 
-test('it is executable for all, and nothing else is left behind', async () => {
+test('the plugin is executable for all users, and no other file is left', async () => {
   await using at = await place();
   expect(await installPlugin(at)).toBe('installed');
   expect([await readFile(at.to, 'utf8'), (await stat(at.to)).mode & 0o777]).toEqual(['new plugin', 0o755]);
   expect(await readdir(at.bin)).toEqual(['ipledger']);
 });
 
-test('an older one is replaced as a whole: whoever has it open keeps what he has', async () => {
+test('an older plugin is replaced by rename: a process that has it open keeps the old file', async () => {
   await using at = await place();
   await writeFile(at.to, 'old plugin', { mode: 0o755 });
   const { ino } = await stat(at.to);
@@ -36,7 +36,7 @@ test('an older one is replaced as a whole: whoever has it open keeps what he has
   expect(await readFile(at.to, 'utf8')).toBe('new plugin');
 });
 
-test('the same one is left untouched, unless it cannot be executed', async () => {
+test('an equal plugin is not touched, unless it is not executable', async () => {
   await using at = await place();
   await installPlugin(at);
   const { ino } = await stat(at.to);
@@ -65,7 +65,7 @@ test.each([
   await expect(installPlugin({ ...at, to: to ?? at.to })).rejects.toThrow(says);
 });
 
-test('a source that is no file, or empty, is refused and the old plugin stays', async () => {
+test('a source that is empty or not a file is refused, and the old plugin stays', async () => {
   await using at = await place();
   await writeFile(at.to, 'old plugin');
   await expect(installPlugin({ ...at, from: at.bin })).rejects.toThrow('is not a plain file');
@@ -74,7 +74,7 @@ test('a source that is no file, or empty, is refused and the old plugin stays', 
   expect(await readFile(at.to, 'utf8')).toBe('old plugin');
 });
 
-test('on a full disk the old plugin stays, and no half of the new one', async () => {
+test('on a full disk the old plugin stays, without a partial new file', async () => {
   await using at = await place();
   using small = mountTmpfs('256k');
   const to = join(small.path, 'ipledger');
@@ -85,7 +85,7 @@ test('on a full disk the old plugin stays, and no half of the new one', async ()
   expect(await readdir(small.path)).toEqual(['ipledger']);
 });
 
-test('under the name of Spiderpool it is installed when told, or where there is none', async () => {
+test('the plugin is also installed under the name of Spiderpool when that is set, or where no plugin has it', async () => {
   await using at = await place();
   const log = pino({ level: 'silent' });
   const theirs = join(at.bin, 'spiderpool');
@@ -98,11 +98,11 @@ test('under the name of Spiderpool it is installed when told, or where there is 
   expect(await readFile(theirs, 'utf8')).toBe('new plugin');
 });
 
-test('one of ours under the name of Spiderpool is kept up to date, whatever version the other one is', async () => {
+test('our plugin under the name of Spiderpool is updated, whatever its version', async () => {
   await using at = await place();
   const log = pino({ level: 'silent' });
   const theirs = join(at.bin, 'spiderpool');
-  await writeFile(theirs, 'reads IPLEDGER_SOCKET, version 2'); // a run before this one ended between the two
+  await writeFile(theirs, 'reads IPLEDGER_SOCKET, version 2'); // an earlier run ended between the two files
   await writeFile(at.to, 'reads IPLEDGER_SOCKET, version 1');
   await writeFile(at.from, 'reads IPLEDGER_SOCKET, version 3');
   await installInto({ from: at.from, directory: at.bin, asSpiderpool: 'if-absent' }, log);
@@ -110,7 +110,7 @@ test('one of ours under the name of Spiderpool is kept up to date, whatever vers
   expect(installed).toEqual(Array.from({ length: 2 }, () => 'reads IPLEDGER_SOCKET, version 3'));
 });
 
-test('at no moment it cannot be executed', async () => {
+test('the plugin can be executed at every moment of an update', async () => {
   await using at = await place();
   const program = await readFile('/bin/true');
   const install = async (version: number) => {
@@ -118,7 +118,7 @@ test('at no moment it cannot be executed', async () => {
     await installPlugin(at);
   };
   await install(0);
-  // Another process: a child of this one would have its open files for a moment.
+  // In another process: a child of this one would inherit its open files for a moment.
   const calling = run('sh', ['-c', 'i=0; while [ $i -lt 500 ]; do "$0" || exit 1; i=$((i+1)); done', at.to]);
   let isOver = false;
   const called = calling.finally(() => {

@@ -10,7 +10,7 @@ export interface InstallWish {
   readonly from: string;
   /** The file itself, not its directory. */
   readonly to: string;
-  /** Do nothing if something else is there already. */
+  /** Do nothing if another plugin has this name already. */
   readonly onlyIfAbsent?: boolean;
 }
 
@@ -18,8 +18,8 @@ const MAX_BYTES = 256 * 1024 * 1024;
 const MODE = 0o755;
 
 /**
- * Puts an executable where a container runtime looks for it. The runtime may start it at any moment, so there is never a
- * moment without it, or with half of it: a new file beside it, on the disk, renamed over it. It is never removed.
+ * Copies the executable into the directory of the container runtime. The runtime may start it at any moment, so it is
+ * never missing or partial: a new file beside it is written with fsync and renamed over it. It is never removed.
  */
 export async function installPlugin({ from, to, onlyIfAbsent = false }: InstallWish): Promise<Installed> {
   try {
@@ -36,10 +36,10 @@ export async function installPlugin({ from, to, onlyIfAbsent = false }: InstallW
   }
 }
 
-/** What every form and version of our plugin contains: the variable by which its socket is moved. */
+/** A text that every form and version of our plugin contains: the variable with the path of the socket. */
 const MARK = 'IPLEDGER_SOCKET';
 
-/** False where there is no plain file that could be read. */
+/** False when there is no readable plain file. */
 export async function isOurPlugin(path: string): Promise<boolean> {
   const content = await readPlain(path).catch(() => null);
   return content?.includes(MARK) ?? false;
@@ -59,7 +59,7 @@ async function replace(to: string, content: Buffer): Promise<void> {
   await parent.sync();
 }
 
-/** Closed before it has its name: the kernel executes nothing that is open for writing. */
+/** Closed before the rename: the kernel does not execute a file that is open for writing. */
 async function write(path: string, content: Buffer): Promise<void> {
   await using file = await open(path, 'wx', 0o600);
   await file.writeFile(content);
@@ -87,7 +87,7 @@ async function openPlain(path: string): Promise<FileHandle> {
   throw new IpamError('bad-config', `${path} is not a plain file`);
 }
 
-/** A link is replaced, not followed: what it leads to belongs to somebody else. */
+/** A link is replaced, not followed: its target may belong to another program. */
 async function kindOf(path: string): Promise<'absent' | 'directory' | 'file' | 'other'> {
   try {
     const found = await lstat(path);

@@ -1,4 +1,4 @@
-/** One question asked a few times, evenly, each time with some time to listen. */
+/** The schedule of one question that is sent several times, at equal intervals, each followed by time for an answer. */
 export class Asking {
   readonly #times: number;
   readonly #everyMs: number;
@@ -15,12 +15,12 @@ export class Asking {
     return this.#asked < this.#times && (this.#asked === 0 || nowMs >= this.#nextAtMs());
   }
 
-  /** Whether everything was asked and the time for an answer to the last question is over. */
+  /** Whether all questions were sent and the time for an answer to the last one is over. */
   isOver(nowMs: number): boolean {
     return this.#asked === this.#times && nowMs >= this.#nextAtMs();
   }
 
-  /** Whether everything was asked and an answer to the last question would usually be here. */
+  /** Whether all questions were sent and an answer to the last one would usually have arrived. */
   isNearlyOver(nowMs: number): boolean {
     return this.#asked === this.#times && nowMs >= this.#lastAtMs + this.#everyMs / 2;
   }
@@ -31,7 +31,7 @@ export class Asking {
     this.#lastAtMs = nowMs;
   }
 
-  /** By the plan, but not at once after a question that went out late. */
+  /** At equal intervals, but at least half an interval after a question that was sent late. */
   #nextAtMs(): number {
     return Math.max(this.#firstAtMs + this.#asked * this.#everyMs, this.#lastAtMs + this.#everyMs / 2);
   }

@@ -10,7 +10,7 @@ const FOREIGN = Buffer.from('0a0000000002', 'hex');
 const DIALECT = arpDialect({ mac: Buffer.from('0200c0a80001', 'hex'), address: ADDRESS, gateway: null });
 const PLAN = { detectConflict: true, detectGateway: false, windowMs: 100, count: 3 };
 
-/** A wire on which sending fails the given number of times, and on which answers can be laid. */
+/** A wire that fails to send the given number of times; a test can add answers to it. */
 function scriptedWire(failures: number) {
   const arrived: Buffer[] = [];
   let [attempts, sent] = [0, 0];
@@ -47,13 +47,13 @@ test.each([0, 1, 3])(
   },
 );
 
-test('a probe that cannot be sent after three more tries is an error: silence would say nothing', () => {
+test('a probe that cannot be sent in three more tries is an error, because silence would prove nothing', () => {
   const wire = scriptedWire(4);
   expect(() => runUntilOutcome(new Conversation(wire, DIALECT, PLAN))).toThrow('no buffer space available');
   expect(wire.attempts()).toBe(4);
 });
 
-test('what came in while this process stood still is heard before anything is said', () => {
+test('frames that arrived while the process was stopped are read before silence is concluded', () => {
   const wire = scriptedWire(0);
   const conversation = new Conversation(wire, DIALECT, { ...PLAN, windowMs: 20, count: 1 });
   expect(conversation.step(0)).toBeNull();
@@ -61,7 +61,7 @@ test('what came in while this process stood still is heard before anything is sa
   expect(conversation.step(5_000)).toEqual({ kind: 'conflict', mac: '0a:00:00:00:00:02' });
 });
 
-test('a flood of frames is not read for ever', () => {
+test('a flood of frames does not keep the reader busy without end', () => {
   const own = buildArpAnnouncement(Buffer.from('0200c0a80001', 'hex'), ADDRESS);
   let received = 0;
   const wire = {

@@ -2,14 +2,14 @@ import type { Dialect } from '#agent/probe/wire/dialect.ts';
 import { type ExchangeOutcome, type ExchangePlan, ProbeExchange, type ProbeQuestion } from './exchange.ts';
 
 const SEND_RETRIES = 3;
-/** More than the buffer of a socket holds, so that a drain reads all that came before it. */
+/** More than the buffer of a socket holds, so that a drain reads every frame that arrived before it. */
 const MOST_FRAMES = 1024;
 
-/** Nobody keeps a frame, so all conversations of the process share the place for it. */
+/** Frames are not kept, so all conversations of the process share this buffer. */
 const frame = Buffer.alloc(2048);
 
 export interface Wire {
-  /** Throws where the frame cannot be sent. */
+  /** Throws if the frame cannot be sent. */
   send(frame: Buffer): void;
   /** The length of the next frame, or null when none is waiting. */
   receive(into: Buffer): number | null;
@@ -28,7 +28,7 @@ export class Conversation {
     this.#exchange = new ProbeExchange(plan);
   }
 
-  /** To be called again and again. Hears first, so that silence is never said over an answer that is already here. */
+  /** Call it at every tick. It reads first, so that a waiting answer is never taken for silence. */
   step(nowMs: number): ExchangeOutcome | null {
     this.#hear();
     const outcome = this.#exchange.outcome(nowMs);
@@ -47,7 +47,7 @@ export class Conversation {
     }
   }
 
-  /** False where sending failed and is to be tried again. */
+  /** False if sending failed and will be tried again. */
   #ask(question: ProbeQuestion): boolean {
     const { probe, gatewayRequest } = this.#dialect;
     try {

@@ -11,7 +11,7 @@ interface Arrival {
   readonly of: 'address' | 'gateway';
 }
 
-/** Runs an exchange on a clock of its own that stands still where `stalls` says so. */
+/** Runs an exchange on a simulated clock that stalls at the times in `stalls`. */
 function run(plan: ExchangePlan, arrivals: readonly Arrival[], isAwake: (nowMs: number) => boolean = () => true) {
   const exchange = new ProbeExchange(plan);
   const asked: string[] = [];
@@ -127,7 +127,7 @@ test.each([
   expect(run(plan, arrivals)).toEqual(expected);
 });
 
-test('after a stall the probes that are late still get time for an answer', () => {
+test('probes that are sent late after a stall still get time for an answer', () => {
   const { asked, atMs } = run(CONFLICT, [], (nowMs) => nowMs < 5 || nowMs >= 200);
   expect(asked).toEqual(['address 0', 'address 200', 'address 217']);
   expect(atMs).toBe(234);

@@ -18,7 +18,7 @@ export interface ExchangePlan {
   readonly count: number;
 }
 
-/** Who was asked when, who answered, and what that means. Knows neither clock nor socket. */
+/** When each question was sent, which answers came, and what follows from them. It has no clock and no socket. */
 export class ProbeExchange {
   readonly #address: Asking | null;
   readonly #gateway: Asking | null;
@@ -32,7 +32,7 @@ export class ProbeExchange {
 
   due(nowMs: number): ProbeQuestion | null {
     if (this.#address?.isDue(nowMs)) return 'address';
-    // This question names the address as its sender, and peers believe it: everybody must have had a chance to object.
+    // This question has the address as its sender, and peers store that. So all hosts must have had time to answer first.
     if (this.#address !== null && !this.#address.isNearlyOver(nowMs)) return null;
     return !this.#isGatewaySeen && this.#gateway?.isDue(nowMs) ? 'gateway' : null;
   }
@@ -46,7 +46,7 @@ export class ProbeExchange {
     else this.#conflict ??= mac;
   }
 
-  /** Null while it is open. Silence is an answer only if everything that came before `nowMs` was shown to `see`. */
+  /** Null while it is open. Silence counts only if every frame that arrived before `nowMs` was passed to `see`. */
   outcome(nowMs: number): ExchangeOutcome | null {
     if (this.#address !== null && this.#conflict !== null) return { kind: 'conflict', mac: this.#conflict };
     if (this.#address?.isOver(nowMs) === false) return null;

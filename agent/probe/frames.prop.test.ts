@@ -8,7 +8,7 @@ const bytesOf = (length: number) =>
   fc.uint8Array({ minLength: length, maxLength: length }).map((bytes) => Buffer.from(bytes));
 const macs = bytesOf(6);
 const addresses = (family: Family) =>
-  // Not multicast: a group is nobody's address.
+  // Not multicast: a group is not the address of a host.
   fc.bigInt({ min: 1n, max: family === 4 ? 0xdfffffffn : (0xffn << 120n) - 1n }).map((value) => ({ family, value }));
 
 const arpFrames = fc
@@ -51,7 +51,7 @@ test('no change of a few bytes in a sound frame makes a parser throw', () => {
   );
 });
 
-test('what is built is read, and no part of it is', () => {
+test('a built frame is parsed, and a truncated one is not', () => {
   fc.assert(
     fc.property(arpFrames, ndpFrames, fc.nat(), (arp, ndp, cut) => {
       expect(parseArp(arp)).not.toBeNull();
@@ -62,7 +62,7 @@ test('what is built is read, and no part of it is', () => {
   );
 });
 
-test('one wrong bit anywhere in the addresses or in the message is noticed by the checksum', () => {
+test('the checksum detects one wrong bit anywhere in the addresses or in the message', () => {
   fc.assert(
     fc.property(ndpFrames, fc.nat(), (frame, at) => {
       const bit = at % ((frame.length - 22) * 8);

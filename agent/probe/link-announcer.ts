@@ -9,19 +9,19 @@ import { type Address, formatAddress } from '#pkg/ip/address.ts';
 import { lookAgain, type Patience } from './look-again.ts';
 import type { Announcement, AnnounceTarget } from './probe-target.ts';
 
-/** Each holds a socket while it waits: most of those are for probes, which somebody waits for. */
+/** Each announcement holds a socket while it waits. Most sockets are kept for probes, because calls wait for those. */
 const AT_ONCE = { working: 64, queued: 512 };
 
 export interface LinkAnnouncerOptions {
   readonly sockets: SocketOpener;
-  /** For the link to be up, and again for its addresses to be settled. */
+  /** The time to wait for the link to be up, and again for its addresses not to be tentative. */
   readonly waitMs: number;
-  /** Why nobody looks at this path; null if somebody may. */
+  /** Why this path is not opened; null if it may be. */
   readonly whyUnseen: (netns: string) => string | null;
   readonly throwIfStopped: () => void;
 }
 
-/** Tells a link who has its addresses now. Main plugins set it up, and some make it, after IPAM has answered: it is waited for. */
+/** Announces addresses on a link. Main plugins set the link up, and some create it, after the IPAM answer, so this waits for it. */
 export class LinkAnnouncer {
   readonly #options: LinkAnnouncerOptions;
   readonly #gate = new Gate(AT_ONCE);
@@ -58,7 +58,7 @@ export class LinkAnnouncer {
     if (rest.length === 0) return { kind: 'announced' };
     using list = await sockets.openAddressList(netns);
     for (const address of rest) {
-      // Where a switch sends it back, the pod's own kernel would take it for the word of another owner.
+      // If a switch sends the frame back, the pod's kernel would take a tentative address for a duplicate.
       const isSettled = await lookAgain(async () => (list.isTentative(address) ? null : true), patience);
       if (isSettled === null) return { kind: 'failed', why: `${formatAddress(address)} stays tentative on ${name}` };
       send(address);
@@ -70,7 +70,7 @@ export class LinkAnnouncer {
     const { waitMs, throwIfStopped } = this.#options;
     const throwIfOver = () => {
       throwIfStopped();
-      // The socket keeps a namespace alive that its owner has deleted, and the links in it.
+      // The socket keeps a deleted namespace and its links alive.
       if (!socket.isNetnsInPlace()) throw new NetnsFailure('the network namespace went away before its link was up');
     };
     return { waitMs, throwIfOver };

@@ -5,11 +5,11 @@ const LONGEST_PAUSE_MS = 1_000;
 
 export interface Patience {
   readonly waitMs: number;
-  /** Asked after every pause. */
+  /** Checked after every pause. */
   readonly throwIfOver: () => void;
 }
 
-/** What is there to see at last, or null when the time is over. The pauses grow: a look may cost the kernel something. */
+/** Repeats `look` until it returns a value; null after the deadline. The pauses grow, because a look may be expensive. */
 export async function lookAgain<T>(
   look: () => Promise<T | null>,
   { waitMs, throwIfOver }: Patience,

@@ -17,15 +17,15 @@ const CARRIER_LOOK_MS = 20;
 const LINK_WAIT_MS = 5_000;
 
 export interface ProberOptions {
-  /** Whose direct children may be namespaces, besides /proc/<pid>/ns/net. */
+  /** Directories whose direct children may be network namespaces, besides /proc/<pid>/ns/net. */
   readonly netnsDirectories?: readonly string[];
-  /** Whether the number of a process means here what it means to the runtime. */
+  /** Whether this process and the runtime share the PID namespace. */
   readonly seesProcesses?: boolean;
-  /** How long an announcement waits for its link to be up, and again for its addresses to be settled. */
+  /** How long an announcement waits for its link to be up, and again for its addresses not to be tentative. */
   readonly linkWaitMs?: number;
 }
 
-/** Asks on a pod's own link who else uses an address. To be made at boot, before anything enters a namespace. */
+/** Asks on the pod's link whether another host uses an address. Create it at boot, before any thread enters a namespace. */
 export class Prober implements Disposable {
   readonly #ticker = new Ticker(TICK_MS);
   readonly #directories: readonly string[];
@@ -46,7 +46,7 @@ export class Prober implements Disposable {
     });
   }
 
-  /** Never rejects for a reason that lies outside this process. An aborted probe has failed. */
+  /** Rejects only for errors of this program. An aborted probe returns `failed`. */
   async probe(target: ProbeTarget, signal?: AbortSignal): Promise<ProbeVerdict> {
     try {
       return await this.#probe(target, () => this.#throwIfOver(signal));
@@ -57,7 +57,7 @@ export class Prober implements Disposable {
     }
   }
 
-  /** Tells the link who has the addresses now, once it is up. Never rejects; nobody needs to wait for it. */
+  /** Announces the addresses on the link when it is up. Never rejects; callers need not wait for it. */
   async announce(target: AnnounceTarget): Promise<Announcement> {
     return await this.#announcer.announce(target);
   }
@@ -80,7 +80,7 @@ export class Prober implements Disposable {
     const link = await findLink(socket.fd, name);
     if (link === null) return { kind: 'skipped', why: `${netns} has no interface ${name} yet` };
     if (!link.hasNeighbours) return { kind: 'skipped', why: `${name} is a link without ARP and NDP` };
-    // Its parent keeps every answer that is not for an address the interface has already.
+    // Its parent link receives every answer for an address that the ipvlan does not have yet.
     if ((await readDriver(socket.fd, name)) === 'ipvlan') {
       return { kind: 'skipped', why: `${name} is an ipvlan: it would not hear answers` };
     }
@@ -90,7 +90,7 @@ export class Prober implements Disposable {
     attachFilter(socket.fd, dialect.filter);
     for (const group of dialect.groups) await joinGroup(socket.fd, link.index, group);
     bindPacketSocket(socket.fd, dialect.etherType, link.index);
-    // The other end of a pair that was just set up may drop the first answer: one probe more.
+    // The peer of a veth pair that was just set up may drop the first answer, so one more probe is sent.
     const count = target.count + Number(wasDown);
     const plan = { ...target, count, detectGateway: gateway !== null };
     const conversation = new Conversation(wireOf(socket.fd), dialect, plan);
@@ -99,7 +99,7 @@ export class Prober implements Disposable {
       return conversation.step(nowMs);
     });
     if (outcome.kind === 'conflict') return outcome;
-    // Silence says something only if there was somebody who could have been heard.
+    // Silence counts only if the link was up, so that an answer could have arrived.
     if (!(await isLinkReady(socket.fd, name))) throw new ProbeFailure(`${name} went down during the probe`);
     if (!socket.isNetnsInPlace()) throw new ProbeFailure(`network namespace ${netns} went away during the probe`);
     return outcome;
@@ -122,7 +122,7 @@ export class Prober implements Disposable {
     return `${netns} names a process of the host, which this agent does not see`;
   }
 
-  /** Asked before a turn is waited for. */
+  /** Checked before the wait for a turn. */
   #whyRefused(netns: string): string | null {
     const refusal = refuseNetnsPath(netns, this.#directories);
     return refusal === null ? null : `network namespace ${netns} ${refusal}`;

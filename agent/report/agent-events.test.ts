@@ -8,7 +8,7 @@ import { conflictEvents, failedAddEvent, podBehind } from './agent-events.ts';
 const POD = { podNamespace: 'prod', podName: 'web-0', podUID: 'uid-1' };
 const REGARDING = { apiVersion: 'v1', kind: 'Pod', namespace: 'prod', name: 'web-0', uid: 'uid-1' };
 
-test('a failed ADD tells the pod why; one that went well tells nothing', async () => {
+test('a failed ADD emits an Event on the pod; a successful one emits none', async () => {
   const told: EmittedEvent[] = [];
   const pool = buildPool({ name: 'v4', ips: ['10.0.0.10'], isDefault: true });
   await using made = await startMemoryAgent([pool], { events: { emit: (event) => void told.push(event) } });
@@ -39,7 +39,7 @@ test.each([
   expect(failedAddEvent(addArgs('c1', POD), error)?.reason).toBe(reason);
 });
 
-test('without a pod there is nobody to tell', () => {
+test('without a pod there is no Event', () => {
   expect(failedAddEvent(addArgs('c1'), new IpamError('pools-exhausted', 'full'))).toBeNull();
 });
 
@@ -48,7 +48,7 @@ test('details follow the message', () => {
   expect(failedAddEvent(addArgs('c1', POD), error)?.note).toBe('no pool\na: it is disabled');
 });
 
-test('a conflict is told to the pod and to the pool', () => {
+test('a conflict emits an Event on the pod and on the pool', () => {
   const events = conflictEvents(POD, { name: 'v4', uid: 'p-1' }, { address: '10.0.0.9', mac: '02:00:00:00:00:01' });
   expect(events.map(({ regarding }) => regarding)).toEqual([
     REGARDING,

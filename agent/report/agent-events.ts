@@ -4,7 +4,7 @@ import type { Reason } from '#pkg/errors/reasons.ts';
 import type { EmittedEvent, Regarded } from '#pkg/kube/events/events.ts';
 import type { Holder } from '#pkg/record/ip-record.ts';
 
-/** Why an ADD failed, where somebody but the agent's operator can do something about it. */
+/** The failures of an ADD that the owner of the pod or pool can fix. */
 export const FAILED_ADD_EVENTS = {
   'pools-exhausted': 'IPPoolExhausted',
   'no-eligible-pool': 'NoEligibleIPPool',
@@ -17,17 +17,17 @@ export const FAILED_ADD_EVENTS = {
   'bad-annotation': 'InvalidIPAMAnnotation',
 } as const satisfies Partial<Record<Reason, string>>;
 
-/** A foreign host answers on an address of a pool: told to the pool, and to the pod that was to have the address. */
+/** A foreign host answers on an address of a pool. Emitted on the pool, and on the pod that asked for an address. */
 const CONFLICT_EVENT = 'IPAddressConflict';
 
-/** Null where an event would help nobody, or where there is no pod to tell. */
+/** Null for reasons without an Event, and when there is no pod. */
 export function failedAddEvent(args: AddArgs, { reason, message, details }: IpamError): EmittedEvent | null {
   if (args.podName === '' || args.podNamespace === '' || !isTold(reason)) return null;
   const note = details === '' ? message : `${message}\n${details}`;
   return { regarding: podOf(args), type: 'Warning', reason: FAILED_ADD_EVENTS[reason], note };
 }
 
-/** The holder of a virtual machine's address is the machine, and nobody looks at that for Events of its pod. */
+/** The holder of a VMI's address is the VMI, but the Event must be on its launcher pod. */
 export function podBehind(
   { namespace, name, uid = '' }: Pick<Holder, 'namespace' | 'name' | 'uid'>,
   pods: { known(uid: string): { readonly name: string } | null },

@@ -1,7 +1,7 @@
 import type { ProbeVerdict } from '#agent/probe/probe-target.ts';
 import type { Reason } from '#pkg/errors/reasons.ts';
 
-/** What is counted by looking when somebody asks. */
+/** Gauges whose value is computed at each scrape. */
 export const WATCHED_GAUGES = [
   'journal-entries',
   'spool-entries',
@@ -11,17 +11,17 @@ export const WATCHED_GAUGES = [
 ] as const;
 export type WatchedGauge = (typeof WATCHED_GAUGES)[number];
 
-/** What the use cases tell of themselves. Nothing here ever throws or waits. */
+/** The metrics of the agent's calls. No method throws or waits. */
 export interface AgentMetrics {
-  /** An ADD ended after so long; null: well. */
+  /** An ADD ended after this time; a null reason means success. */
   allocation(ms: number, failed: Reason | null): void;
   release(ms: number, failed: Reason | null): void;
-  /** How long a call waited for its turn before any work was done on it. */
+  /** How long a call waited in its queue. */
   queueWait(ms: number, of?: 'allocation' | 'release'): void;
   probe(verdict: ProbeVerdict['kind']): void;
-  /** Somebody else's record had the name that was to be created. */
+  /** A create was lost: another holder has the record of this name. */
   createConflict(): void;
-  /** A record was another one when it was to be given back. */
+  /** A release failed at its precondition: the record has changed. */
   releaseConflict(): void;
   /** Once per gauge; `read` is called at every scrape and must be cheap. */
   watch(gauge: WatchedGauge, read: () => number): void;

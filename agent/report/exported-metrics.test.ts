@@ -42,7 +42,7 @@ test('ADDs and DELs of an agent are counted, and their failures by cause', async
   expect(values.get('ipledger_allocation_failures_total{reason="pools-exhausted"}')).toBe(1);
 });
 
-test('waits, probes, conflicts and what is looked at when asked', async () => {
+test('waits, probes and conflicts are counted, and gauges are read at the scrape', async () => {
   const set = new MetricSet();
   const metrics = exportAgentMetrics(set);
   metrics.queueWait(200);

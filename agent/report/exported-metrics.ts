@@ -4,7 +4,7 @@ import type { AgentMetrics, WatchedGauge } from './agent-metrics.ts';
 
 type Cause = 'internal' | 'no_available_pool' | 'retries_exhausted' | 'ip_used_out';
 
-/** Spiderpool's four causes. What the requester did wrong has none of them, and counts as a failure only. */
+/** Spiderpool's four causes. An error of the requester has no cause and counts as a failure only. */
 const CAUSES: Readonly<Partial<Record<Reason, Cause>>> = {
   internal: 'internal',
   'io-failure': 'internal',

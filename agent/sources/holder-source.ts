@@ -3,23 +3,23 @@ import type { Route } from '#pkg/pool/pool.ts';
 import type { PoolRequest } from '#pkg/pool/request.ts';
 import type { Holder } from '#pkg/record/ip-record.ts';
 
-/** Who asks, and what the rules may know of it. `attachGeneration` is the allocator's to count. */
+/** The holder of a call, and the facts that the rules may use. The allocator sets `attachGeneration`. */
 export interface HolderFacts {
   readonly holder: Omit<Holder, 'attachGeneration'> & { readonly uid: string; readonly containerID: string };
   readonly request: PoolRequest;
-  /** The pod behind the call, which a virtual machine outlives; empty where there is none. */
+  /** The pod of the call, which a VMI outlives; empty if there is none. */
   readonly podName: string;
-  /** Keeps its addresses from one pod to the next (rule 7): StatefulSet pods and virtual machines. */
+  /** The holder keeps its addresses from one pod to the next (rule 7): StatefulSet pods and VMIs. */
   readonly isSticky: boolean;
-  /** The new pod of a virtual machine that is still running in its old one. */
+  /** The new pod of a VMI that still runs in its old pod. */
   readonly isMigrationTarget: boolean;
   /** Routes the pod itself asks for; each belongs to the address whose subnet has its gateway. */
   readonly routes: readonly Route[];
-  /** What the requester should know of its request, each said in one line. */
+  /** Warnings about the request, one line each. */
   readonly warnings: readonly string[];
 }
 
-/** Where the agent learns who stands behind a call: the call itself when standalone, the pod in a cluster. */
+/** Finds the holder of a call: from the call itself when standalone, from the pod in a cluster. */
 export interface HolderSource {
   resolve(args: AddArgs): Promise<HolderFacts>;
 }

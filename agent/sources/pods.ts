@@ -11,7 +11,7 @@ export interface PodFacts {
   readonly node: string;
   readonly labels: Labels;
   readonly annotations: Labels;
-  /** The owner that controls it. */
+  /** The controller owner reference. */
   readonly controller: OwnerReference | null;
   /** As `isAlive` of `pkg/crd/pod-life.ts` says. */
   readonly isAlive: boolean;
@@ -22,7 +22,7 @@ export interface PodFacts {
 export interface PodName {
   readonly namespace: string;
   readonly name: string;
-  /** Empty where the runtime does not tell. */
+  /** Empty if the runtime does not send it. */
   readonly uid: string;
 }
 
@@ -32,8 +32,8 @@ export interface Pods {
   find(pod: PodName): Promise<PodFacts | null>;
   /** Never from the cache. */
   read(pod: PodName): Promise<PodFacts | null>;
-  /** As far as this node has seen it. Null: unknown, deleted or gone. */
+  /** From the cache only. Null: unknown, deleted or gone. */
   known(uid: string): PodFacts | null;
-  /** Told once of each pod that was deleted or is not alive any more, after `known` says so. */
+  /** Called once for each pod that was deleted or is not alive any more, after `known` has changed. */
   onEnd(listener: (uid: string) => void): Disposable;
 }

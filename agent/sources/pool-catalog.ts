@@ -8,13 +8,13 @@ export interface CatalogSnapshot {
   readonly pools: ReadonlyMap<string, Pool>;
   readonly reservedIps: readonly ReservedIp[];
   readonly reserved: Readonly<Record<Family, IntervalSet>>;
-  /** Why a pool must leave its addresses to an earlier one; nothing is given out of it. */
+  /** Pools that overlap an earlier one, and why. They give out nothing. */
   readonly overlaps: ReadonlyMap<string, string>;
-  /** What could not be used, each said in one line. */
+  /** Files or pools that cannot be used, one line each. */
   readonly problems: readonly string[];
 }
 
-/** Where the agent learns of pools: files when standalone, the API server in a cluster. */
+/** The source of pools: files when standalone, the API server in a cluster. */
 export interface PoolCatalog {
   current(): CatalogSnapshot;
   onChange(listener: () => void): Disposable;

@@ -3,7 +3,7 @@ import type { Family } from '#pkg/ip/address.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { CatalogSnapshot } from './pool-catalog.ts';
 
-/** The same objects as before where nothing changed, so that views stay. */
+/** Returns the previous objects if nothing changed, so that views are not rebuilt. */
 export function reservedAddresses(
   all: readonly ReservedIp[],
   before: CatalogSnapshot | null,

@@ -117,12 +117,12 @@ async function runAgent(flags: Flags): Promise<void> {
   await failLoudly(log, async () => {
     const agent = await (flags.standalone ? runStandalone(flags, log) : runCluster(flags, log));
     const signal = await nextSignal();
-    log.info({ signal }, 'agent stops');
+    log.info({ signal }, 'agent stopping');
     await agent[Symbol.asyncDispose]();
   });
 }
 
-/** A flag that would have no effect is a misunderstanding, told before anything runs by it. */
+/** A flag that would have no effect is refused before the agent starts. */
 function refuseUnused({ standalone }: Flags): void {
   for (const option of program.options) {
     const name = option.attributeName() as keyof Flags;
@@ -143,13 +143,13 @@ async function failLoudly(log: ReturnType<typeof createLogger>, work: () => Prom
   }
 }
 
-/** What only a cluster needs is not loaded on a host without one: it costs 20 MB. */
+/** The code for a cluster is not loaded on a host without one: it costs 20 MB. */
 async function runCluster(flags: Flags, log: Logger): Promise<AsyncDisposable> {
   const { runInCluster } = await import('./run-cluster.ts');
   return await runInCluster(flags, process.env, log);
 }
 
-/** A level that cannot be read is told by whoever reads the whole environment. */
+/** An invalid level is reported later, when the whole environment is read. */
 function levelOfEnvironment({ standalone }: Flags): LogLevel {
   try {
     return standalone ? 'info' : readLogLevel(process.env);

@@ -17,7 +17,7 @@ export interface ClusterFlags {
   readonly spool: string;
 }
 
-/** An agent of a cluster, with what kubelet and Prometheus ask it. */
+/** The agent of a cluster with its health and metrics ports. */
 export async function runInCluster(
   flags: ClusterFlags,
   environment: Readonly<Record<string, string | undefined>>,

@@ -40,7 +40,7 @@ async function main(flags: Flags): Promise<void> {
     const setting = { config, env: { ...env, collect }, loadAccess, servesWebhook, ...at };
     await using _controller = await startController(setting, log);
     const signal = await nextSignal();
-    log.info({ signal }, 'controller stops');
+    log.info({ signal }, 'controller stopping');
   } catch (thrown) {
     const { reason, message, details } = toIpamError(thrown);
     log.fatal({ reason, details, ...(reason === 'internal' ? { err: thrown } : {}) }, message);

@@ -10,7 +10,7 @@ const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 const held = { address: '10.0.0.5', records: [buildRecord()], pools: ['v4'], reservedBy: [] };
 const answer = ({ method }: SeenRequest) => ({ body: method === 'POST' ? { released: true } : held });
 
-/** `typed` is sent once there is a prompt: a key pressed before the terminal listens to keys means something else. */
+/** `typed` is sent after the prompt appears: before that the terminal handles keys differently. */
 async function run(command: string, args: string[], socket: string, typed?: string) {
   const child = spawn(command, args, { env: { ...process.env, IPLEDGER_SOCKET: socket } });
   if (typed === undefined) child.stdin.end();
@@ -26,13 +26,13 @@ test('the environment names the socket and the process ends with the exit code',
   expect(code).toBe(0);
 });
 
-test('no agent is exit code 2 and two lines on stderr', async () => {
+test('without an agent the exit code is 2, with two lines on stderr', async () => {
   const { code, stdout, stderr } = await run(process.execPath, [main, 'pools'], '/nowhere/agent.sock');
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr.split('\n')).toHaveLength(3);
 });
 
-test('a pipe is nobody who could confirm', async () => {
+test('a pipe on stdin cannot confirm', async () => {
   await using agent = await startFakeAgent(answer);
   const { code } = await run(process.execPath, [main, 'release', '10.0.0.5'], agent.socketPath);
   expect(code).toBe(2);

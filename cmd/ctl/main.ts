@@ -4,7 +4,7 @@ import { openTerminal } from '#ctl/client/node-terminal.ts';
 import { DEFAULT_SOCKET } from '#ctl/client/source.ts';
 import { runCtl } from '#ctl/run-ctl.ts';
 
-// A reader that has seen enough (`| head`) is no failure.
+// A reader that closes the pipe early (`| head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 2));
 
 const terminal = openTerminal(process.stdin, process.stdout, process.stderr);

@@ -5,7 +5,7 @@ const TENTATIVE = 0x40;
 const FLAGS_AT = 4;
 const CHUNK = 16_384;
 
-/** The IPv6 addresses of a namespace: its /proc/net/if_inet6, which stays its own whoever reads it from where. */
+/** The IPv6 addresses of a namespace, from its /proc/net/if_inet6. The open file stays bound to that namespace. */
 export class AddressList implements Disposable {
   readonly #fd: number | null;
 
@@ -14,7 +14,7 @@ export class AddressList implements Disposable {
     this.#fd = fd;
   }
 
-  /** Its kernel still asks whether somebody has it (RFC 4862), or was told so. */
+  /** The kernel still runs duplicate address detection for it (RFC 4862), or found a duplicate. */
   isTentative({ value }: Address): boolean {
     const digits = value.toString(16).padStart(32, '0');
     const line = this.#read()
@@ -28,7 +28,7 @@ export class AddressList implements Disposable {
     if (this.#fd !== null) closeSync(this.#fd);
   }
 
-  /** Synchronous: it is in the kernel's memory. */
+  /** Synchronous: the content is in the kernel's memory. */
   #read(): string {
     if (this.#fd === null) return '';
     const bytes = Buffer.alloc(CHUNK);

@@ -6,7 +6,7 @@ const NEEDED = [
   { name: 'CAP_NET_ADMIN', bit: 12n, why: 'to set a link up' },
 ] as const;
 
-/** Null if this process may probe, else which capability it lacks, and what for. */
+/** Null if this process may probe, else the capability that it lacks and what needs it. */
 export function checkProbeCapabilities(): string | null {
   const mask = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
   const effective = BigInt(`0x${mask ?? '0'}`);

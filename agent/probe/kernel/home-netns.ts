@@ -1,7 +1,7 @@
 import { closeSync, openSync, stat, writeSync } from 'node:fs';
 import { enterNetns, openPacketSocket } from './libc.ts';
 
-/** This process's own network namespace, which its threads leave for the length of one system call only. */
+/** The network namespace of this process. A thread leaves it only for the time of one system call. */
 export class HomeNetns implements Disposable {
   readonly #fd: number;
 
@@ -10,12 +10,12 @@ export class HomeNetns implements Disposable {
     this.#fd = openSync('/proc/thread-self/ns/net', 'r');
   }
 
-  /** A packet socket stays in the namespace in which it was opened, whoever uses it from where. */
+  /** A packet socket stays in the namespace in which it was opened, also when it is used from another one. */
   openSocketIn(netns: number): number {
     return this.#inside(netns, openPacketSocket);
   }
 
-  /** So does a file of /proc/net. Null where the kernel has no IPv6. */
+  /** A file of /proc/net stays bound to its namespace too. Null if the kernel has no IPv6. */
   openAddressListIn(netns: number): number | null {
     return this.#inside(netns, openAddressList);
   }
@@ -33,7 +33,7 @@ export class HomeNetns implements Disposable {
     }
   }
 
-  /** An agent that stays in a pod's namespace would do all its further work there: better none at all. */
+  /** Aborts if it fails: an agent that stays in a pod's namespace would do all further work there. */
   #return(): void {
     try {
       enterNetns(this.#fd);
@@ -53,7 +53,7 @@ function openAddressList(): number | null {
   }
 }
 
-/** A thread lives in the namespace in which it was started: all of them start here, before the first one is left. */
+/** A thread inherits the namespace in which it is started. So the whole pool is started before the first setns. */
 function startThreadPool(): void {
   stat('/', () => {});
 }

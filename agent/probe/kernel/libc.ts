@@ -14,7 +14,7 @@ const INSTRUCTION = 8;
 type Call<Args extends unknown[]> = KoffiFunc<(...args: Args) => number>;
 type Bytes = Buffer | null;
 
-/** The memory of arguments must not be collected while another thread uses it. */
+/** Keeps the memory of arguments from garbage collection while another thread uses it. */
 const inFlight = new Set<unknown[]>();
 
 const libc = koffi.load(null);
@@ -44,12 +44,12 @@ export function isNetns(fd: number): boolean {
   return ioctl(fd, NS_GET_NSTYPE, null) === CLONE_NEWNET;
 }
 
-/** Without a protocol: with one, each socket waits for an RCU grace period here and again at bind. */
+/** Opened without a protocol: with one, each socket waits for an RCU grace period here and again at bind. */
 export function openPacketSocket(): number {
   return check('socket', socket(AF_PACKET, SOCK_RAW_NONBLOCK_CLOEXEC, 0));
 }
 
-/** Frames are received from here on; with protocol 0 the socket only sends. */
+/** The socket receives frames after this call; with protocol 0 it only sends. */
 export function bindPacketSocket(fd: number, etherType: number, linkIndex: number): void {
   const address = Buffer.alloc(20);
   address.writeUInt16LE(AF_PACKET, 0);
@@ -88,17 +88,17 @@ export function linkControl(fd: number, request: number, argument: Buffer): void
   check('ioctl', ioctl(fd, request, argument));
 }
 
-/** The same without waiting for it on this thread; false where it failed. */
+/** The same on another thread; false if it failed. */
 export async function linkControlOffThread(fd: number, request: number, argument: Buffer): Promise<boolean> {
   return (await offThread(ioctl, fd, request, argument)) >= 0;
 }
 
-/** For an argument that points to another one, which must not be collected before the call is over. */
+/** For an argument that points to other memory, which must not be collected before the call ends. */
 export function pointerTo(bytes: Buffer): bigint {
   return koffi.address(bytes);
 }
 
-/** For calls that may wait for a lock of the kernel. Why one failed is known to the other thread only: repeat it here. */
+/** For calls that may wait for a lock of the kernel. errno stays on the other thread, so a failed call is repeated on this one. */
 function offThread<Args extends unknown[]>(call: Call<Args>, ...args: Args): Promise<number> {
   inFlight.add(args);
   return new Promise((resolve, reject) => {

@@ -20,14 +20,14 @@ const NOARP = 0x80;
 export interface Link {
   readonly index: number;
   readonly mac: Buffer;
-  /** Whether its hosts find each other by ARP or NDP at all. */
+  /** Whether hosts on this link use ARP or NDP. */
   readonly hasNeighbours: boolean;
 }
 
-/** By a socket of the link's namespace, from whichever namespace this thread is in. Null where there is no such link. */
+/** Uses a socket of the link's namespace, so the namespace of this thread does not matter. Null if there is no such link. */
 export async function findLink(socket: number, name: string): Promise<Link | null> {
   const request = requestFor(name);
-  // Off this thread: for a name it does not know the kernel runs modprobe first.
+  // On another thread: for an unknown name the kernel first runs modprobe.
   if (!(await linkControlOffThread(socket, SIOCGIFINDEX, request))) return null;
   const index = request.readInt32LE(VALUE_AT);
   const hardware = ask(socket, SIOCGIFHWADDR, name);
@@ -47,7 +47,7 @@ export async function setLinkUp(socket: number, name: string): Promise<boolean> 
   return true;
 }
 
-/** Up and connected, by the driver's word where it gives one: the kernel's summary (RUNNING) may lag behind by a second. */
+/** Up and connected, from the driver where it reports that: the kernel's flag RUNNING may be late by a second. */
 export async function isLinkReady(socket: number, name: string): Promise<boolean> {
   const carrier = Buffer.alloc(8);
   const isTold = await askDriver(socket, name, ETHTOOL_GLINK, carrier);
@@ -55,19 +55,19 @@ export async function isLinkReady(socket: number, name: string): Promise<boolean
   return (flags & UP) !== 0 && (isTold ? carrier.readUInt32LE(4) !== 0 : (flags & RUNNING) !== 0);
 }
 
-/** By the kernel's word, which is the last to come: before that it drops what is sent. */
+/** From the kernel's flag RUNNING, which is set last: before that the kernel drops sent frames. */
 export function isLinkRunning(socket: number, name: string): boolean {
   return (readFlags(socket, name) & (UP | RUNNING)) === (UP | RUNNING);
 }
 
-/** As the kernel names it; empty where it does not. */
+/** The name of the driver; empty if the kernel does not report it. */
 export async function readDriver(socket: number, name: string): Promise<string> {
   const info = Buffer.alloc(DRIVER_INFO_LENGTH);
   const isTold = await askDriver(socket, name, ETHTOOL_GDRVINFO, info);
   return isTold ? info.toString('latin1', 4, info.indexOf(0, 4)) : '';
 }
 
-/** Off this thread: it waits for the kernel's lock on all links. */
+/** On another thread: it waits for the kernel's lock on all links. */
 async function askDriver(socket: number, name: string, command: number, answer: Buffer): Promise<boolean> {
   answer.writeUInt32LE(command, 0);
   const request = requestFor(name);

@@ -5,7 +5,7 @@ import { NetnsFailure } from './probe-failure.ts';
 
 export interface NetnsFile extends Disposable {
   readonly fd: number;
-  /** Whether its path still leads to this namespace; to be asked while something keeps the namespace alive. */
+  /** Whether the path still leads to this namespace. Call it while a descriptor keeps the namespace alive. */
   readonly isInPlace: () => boolean;
 }
 
@@ -26,7 +26,7 @@ export function openNetnsFile(path: string, directories: readonly string[]): Net
   return { fd, isInPlace, [Symbol.dispose]: close };
 }
 
-/** Null where it cannot be told: a process may be ending whose namespace it is. */
+/** Null if it is unknown: the process of this namespace may be ending. */
 function identityOf(path: string): { dev: number; ino: number } | null {
   try {
     return statSync(path);

@@ -33,7 +33,7 @@ test.each([
   expect(refuseNetnsPath(path, NETNS_DIRECTORIES)).toContain(why);
 });
 
-test('other directories may be named instead', () => {
+test('other directories can be configured instead', () => {
   expect(refuseNetnsPath('/host/netns/pod', ['/host/netns'])).toBeNull();
   expect(refuseNetnsPath('/run/netns/pod', ['/host/netns'])).toContain('is outside /host/netns');
 });

@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, normalize } from 'node:path';
 
-/** Where runtimes keep the namespaces of their sandboxes, besides those of a process. */
+/** The directories in which runtimes keep the namespaces of sandboxes, besides /proc. */
 export const NETNS_DIRECTORIES: readonly string[] = [
   '/var/run/netns',
   '/run/netns',
@@ -14,7 +14,7 @@ export function isOfProcess(path: string): boolean {
   return OF_PROCESS.test(path);
 }
 
-/** Why this path is not looked at; null if it may be. */
+/** Why this path is not opened; null if it may be. */
 export function refuseNetnsPath(path: string, directories: readonly string[]): string | null {
   if (!isAbsolute(path) || path.includes('\0')) return 'is not an absolute path';
   if (normalize(path) !== path) return 'is not a plain path';

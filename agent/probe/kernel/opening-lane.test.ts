@@ -18,7 +18,7 @@ test('one opening per turn of the event loop, in the order of the calls', async 
   expect(Math.max(...perTurn)).toBe(1);
 });
 
-test('nothing is opened while there is no room', async () => {
+test('no socket is opened while the limit is reached', async () => {
   let room = 1;
   const lane = new OpeningLane(() => room > 0, new Ticker(1));
   const opened: number[] = [];

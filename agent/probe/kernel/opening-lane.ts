@@ -1,7 +1,7 @@
 import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 import type { Ticker } from './ticker.ts';
 
-/** One opening per turn of the event loop, and none while there is no room. */
+/** Allows one opening per turn of the event loop, and none while the limit of open sockets is reached. */
 export class OpeningLane {
   readonly #hasRoom: () => boolean;
   readonly #ticker: Ticker;

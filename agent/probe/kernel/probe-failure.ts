@@ -5,12 +5,12 @@ export class ProbeFailure extends Error {
   override readonly name: string = 'ProbeFailure';
 }
 
-/** Its network namespace is not there, or is none that is entered. */
+/** The network namespace does not exist, or its path is not allowed. */
 export class NetnsFailure extends ProbeFailure {
   override readonly name = 'NetnsFailure';
 }
 
-/** Null for faults of this program. */
+/** Null for errors of this program. */
 export function whyFailed(thrown: unknown, link: string): string | null {
   if (thrown instanceof ProbeFailure) return thrown.message;
   if (thrown instanceof SystemCallError) return `${link}: ${thrown.message}`;

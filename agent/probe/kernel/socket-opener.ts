@@ -6,15 +6,15 @@ import { OpeningLane } from './opening-lane.ts';
 import { ProbeFailure } from './probe-failure.ts';
 import type { Ticker } from './ticker.ts';
 
-/** Each open socket may have one call off this thread, of which koffi bears 256. */
+/** Each open socket may have one call on another thread, and koffi allows 256 of these. */
 const MOST_OPEN = 200;
-/** Some bursts need not wait for the slow closing of those before; a process that ends closes what is left one by one. */
+/** Enough for several bursts, whose sockets close slowly. Not more: a process that ends closes its sockets one by one. */
 const MOST_CLOSING = 256;
 
 /** A packet socket in a namespace, which lives at least as long as the socket. */
 export interface NetnsSocket extends Disposable {
   readonly fd: number;
-  /** Whether the path of the namespace still leads to it. */
+  /** Whether the path still leads to the namespace of the socket. */
   isNetnsInPlace(): boolean;
 }
 

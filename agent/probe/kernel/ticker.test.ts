@@ -4,14 +4,14 @@ import { Ticker } from './ticker.ts';
 
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-test('looks at once and needs no timer for what is there already', async () => {
+test('checks at once, and starts no timer when the first check succeeds', async () => {
   const before = timers();
   const seen = new Ticker(1).until(() => 'there');
   expect(timers()).toBe(before);
   expect(await seen).toBe('there');
 });
 
-test('one timer serves all who wait, and ends with the last of them', async () => {
+test('one timer serves all waits, and stops with the last of them', async () => {
   const before = timers();
   const ticker = new Ticker(1);
   const waits = [3, 6, 9].map((times) => {
@@ -26,7 +26,7 @@ test('one timer serves all who wait, and ends with the last of them', async () =
   expect(timers()).toBe(before);
 });
 
-test('a look that throws rejects its own wait and nobody else’s', async () => {
+test('a check that throws rejects its own wait and no other', async () => {
   const ticker = new Ticker(1);
   let isHere = false;
   const patient = ticker.until(() => (isHere ? 'here' : null));

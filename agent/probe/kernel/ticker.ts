@@ -1,4 +1,4 @@
-/** One timer for everybody who waits for something, running only while somebody does. */
+/** One timer for all waits; it runs only while there is a wait. */
 export class Ticker {
   readonly #everyMs: number;
   readonly #waiting = new Set<() => void>();
@@ -8,7 +8,7 @@ export class Ticker {
     this.#everyMs = everyMs;
   }
 
-  /** Looks now and at every tick until there is something to see; a throwing look rejects. */
+  /** Checks now and at every tick until the check returns a value; a check that throws rejects. */
   until<T>(look: (nowMs: number) => T | null): Promise<T> {
     return new Promise((resolve, reject) => {
       const lookOnce = () => {

@@ -17,7 +17,7 @@ export function arpDialect({ mac, address, gateway }: Questions): Dialect {
   };
 }
 
-/** RFC 5227, 2.1.1: whoever sends from the address has it, and who probes for it at the same moment wants it. */
+/** RFC 5227, 2.1.1: a host that sends from the address has it, and a host that probes for it at the same time is about to. */
 function readArp(frame: Buffer, ownMac: string, address: bigint, gateway: bigint | undefined): Sighting | null {
   const message = parseArp(frame);
   if (message === null || message.senderMac === ownMac) return null;

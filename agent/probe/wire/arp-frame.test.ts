@@ -19,7 +19,7 @@ test.each([
 
 const REPLY = bytes('0200c0a80001 0a0000000002 0806 0001 0800 06 04 0002 0a0000000002 0a000232 0200c0a80001 00000000');
 
-test('a reply says who has which address', () => {
+test('a reply is parsed into the MAC and the address of its sender', () => {
   expect(parseArp(REPLY)).toEqual({
     isReply: true,
     senderMac: '0a:00:00:00:00:02',
@@ -28,7 +28,7 @@ test('a reply says who has which address', () => {
   });
 });
 
-test('the padding of a short frame changes nothing', () => {
+test('the padding of a short frame is ignored', () => {
   expect(parseArp(Buffer.concat([REPLY, Buffer.alloc(18, 0xee)]))).toEqual(parseArp(REPLY));
 });
 

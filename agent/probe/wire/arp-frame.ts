@@ -17,7 +17,7 @@ export interface ArpMessage {
   readonly target: Address;
 }
 
-/** RFC 5227, 2.1.1: the sender is 0.0.0.0, so that nobody's cache is changed by the question. */
+/** RFC 5227, 2.1.1: the sender is 0.0.0.0, so that the question does not change the ARP cache of any host. */
 export function buildArpProbe(mac: Buffer, address: Address): Buffer {
   return buildArpRequest(mac, NO_ADDRESS, address);
 }

@@ -13,7 +13,7 @@ const BROADCAST = 1;
 const OTHER_HOST = 3;
 const OUTGOING = 4;
 
-/** As the kernel runs it: a load outside of the frame gives nothing. */
+/** Runs the program as the kernel does: a load outside of the frame rejects it. */
 function passes(program: Buffer, frame: Buffer, packetType = BROADCAST): boolean {
   const width = { 48: 1, 40: 2, 32: 4 } as Record<number, number>;
   let accumulator = 0;
@@ -33,7 +33,7 @@ const OWN = Buffer.from('0200c0a80001', 'hex');
 const FOREIGN = Buffer.from('0a0000000002', 'hex');
 const NONCE = Buffer.alloc(6, 7);
 
-/** Few addresses that differ in one place each, so that a filter that compares too little is found out. */
+/** A few addresses that differ in one byte each, to detect a filter that compares too few bytes. */
 const V4 = ['10.0.2.50', '10.0.2.1', '10.0.2.51', '11.0.2.50'].map(parseAddress);
 const V6 = ['fd00::50', 'fd00::1', 'fd00::1:50', 'fd00:0:1::50', 'fd01::50', 'fd00::1:0:0:50'].map(parseAddress);
 const NONE4 = parseAddress('0.0.0.0');
@@ -74,7 +74,7 @@ const dialects = gateways.flatMap((hasGateway) => {
   ];
 });
 
-test.each(dialects)('$name: whatever proves something passes the filter, and most of the rest does not', (row) => {
+test.each(dialects)('$name: every frame that proves a host passes the filter, and most other frames do not', (row) => {
   const { dialect, frames } = row;
   const telling = frames.filter((frame) => dialect.read(frame) !== null);
   expect(telling.length).toBeGreaterThan(0);
@@ -83,14 +83,14 @@ test.each(dialects)('$name: whatever proves something passes the filter, and mos
   expect(passing.length).toBeLessThan(frames.length / 2);
 });
 
-test.each(dialects)('$name: what is meant for another host, or comes from this one, never passes', (row) => {
+test.each(dialects)('$name: frames for another host or from this one never pass', (row) => {
   for (const type of [OTHER_HOST, OUTGOING]) {
     expect(row.frames.filter((frame) => passes(row.dialect.filter, frame, type))).toEqual([]);
   }
   expect(row.frames.filter((frame) => passes(row.dialect.filter, frame, HOST)).length).toBeGreaterThan(0);
 });
 
-test.each(dialects)('$name: a storm of frames about other addresses stays outside', ({ dialect }) => {
+test.each(dialects)('$name: a storm of frames about other addresses does not pass', ({ dialect }) => {
   fc.assert(
     fc.property(fc.nat(0xffff), fc.nat(0xffff), (a, b) => {
       const at = (low: number) => ({ family: 4, value: 0x0a640000n + BigInt(low) }) as const;
@@ -110,7 +110,10 @@ test.each(dialects)('$name: truncated frames do not pass', ({ dialect, frames })
   }
 });
 
-test.each(dialects)('$name: neither the own MAC nor the own nonce is another host', ({ dialect, frames }) => {
-  const seen = frames.map((frame) => dialect.read(frame)).filter((sighting) => sighting !== null);
-  expect(new Set(seen.map(({ mac }) => mac))).toEqual(new Set([formatMac(FOREIGN)]));
-});
+test.each(dialects)(
+  '$name: frames with the own MAC or the own nonce do not prove another host',
+  ({ dialect, frames }) => {
+    const seen = frames.map((frame) => dialect.read(frame)).filter((sighting) => sighting !== null);
+    expect(new Set(seen.map(({ mac }) => mac))).toEqual(new Set([formatMac(FOREIGN)]));
+  },
+);

@@ -6,7 +6,7 @@ const OTHER_HOST = 3;
 const END: readonly BpfStep[] = [{ label: 'drop' }, { give: 'nothing' }, { label: 'take' }, { give: 'whole-frame' }];
 
 /**
- * The kernel takes the tag of an unknown VLAN off before it hands a frame to us, and leaves only "for another host":
+ * The kernel removes the tag of an unknown VLAN before the frame arrives here, and only marks the frame "for another host":
  * without this test a host of another VLAN would look like one on our link.
  */
 const FOR_THIS_HOST: readonly BpfStep[] = [
@@ -14,7 +14,7 @@ const FOR_THIS_HOST: readonly BpfStep[] = [
   { test: 'at-least', value: OTHER_HOST, yes: 'drop' },
 ];
 
-/** Sent by the address, sent by the gateway, or a probe (sent by nobody) for the address. */
+/** Frames sent by the address or by the gateway, and probes (sender 0.0.0.0) for the address. */
 export function arpFilter(address: Address, gateway: Address | null): Buffer {
   return assemble([
     ...FOR_THIS_HOST,

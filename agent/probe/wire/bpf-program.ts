@@ -1,4 +1,4 @@
-/** Classic BPF as the kernel takes it for SO_ATTACH_FILTER: loads, comparisons that jump forward, a verdict. */
+/** Classic BPF in the form of SO_ATTACH_FILTER: loads, comparisons that jump forward, a verdict. */
 export type BpfStep =
   | { readonly load: 'byte' | 'half' | 'word'; readonly at: number }
   | {
@@ -15,11 +15,11 @@ const TEST = { equals: 0x15, 'at-least': 0x35 } as const;
 const RETURN = 0x06;
 const INSTRUCTION = 8;
 
-/** Offsets from here on ask the kernel about the frame instead of reading it. */
+/** Offsets from here on load metadata that the kernel has about the frame, not bytes of it. */
 const ANCILLARY = 0xfffff000;
 export const PACKET_TYPE_AT = ANCILLARY + 4;
 
-/** A test without a label goes on with the next step. */
+/** A comparison without a label continues with the next step. */
 export function assemble(steps: readonly BpfStep[]): Buffer {
   const labels = new Map<string, number>();
   let length = 0;

@@ -1,12 +1,12 @@
 import type { Address } from '#pkg/ip/address.ts';
 
-/** Proof that another host is there, by one frame of it. */
+/** One received frame that proves another host. */
 export interface Sighting {
   readonly of: 'address' | 'gateway';
   readonly mac: string;
 }
 
-/** How one family asks on a link, and which frames are an answer. */
+/** The questions that one address family sends on a link, and which frames are answers. */
 export interface Dialect {
   readonly etherType: number;
   /** Multicast MAC addresses that the link must let through. */

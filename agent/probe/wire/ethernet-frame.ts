@@ -16,7 +16,7 @@ export function buildEthernet(destination: Buffer, source: Buffer, etherType: nu
   return frame;
 }
 
-/** A VLAN tag stands where the type should: such a frame has the type of the tag. */
+/** In a frame with a VLAN tag this is the type of the tag. */
 export function parseEthernet(frame: Buffer): EthernetFrame | null {
   if (frame.length < ETHERNET_HEADER) return null;
   return {

@@ -3,7 +3,7 @@ import { fromAddressBytes, toAddressBytes } from './address-bytes.ts';
 
 const HEADER = 40;
 const ICMPV6 = 58;
-/** RFC 4861, 7.1: a router would have lowered it, so the sender is on this link. */
+/** The hop limit of RFC 4861, 7.1: a router would have lowered it, so the sender is on this link. */
 const HOP_LIMIT = 255;
 
 export interface Icmpv6Packet {
@@ -39,7 +39,7 @@ export function parseIcmpv6(bytes: Buffer): Icmpv6Packet | null {
   };
 }
 
-/** RFC 8200, 8.1, over both addresses, length, protocol and message; 0 where the right checksum is already in place. */
+/** RFC 8200, 8.1, over both addresses, length, protocol and message; 0 if the message contains its correct checksum. */
 function checksum(packet: Buffer): number {
   let sum = packet.length - HEADER + ICMPV6;
   for (let at = 8; at < packet.length; at += 2) {

@@ -10,7 +10,7 @@ export function ndpDialect({ mac, address, gateway }: Questions, nonce: Buffer):
   const ownMac = formatMac(mac);
   return {
     etherType: ETHER_TYPE.ipv6,
-    // A host that probes at the same moment speaks to this group only; all nodes, where answers go, is always joined.
+    // A host that probes at the same time sends to this group only. Answers go to all-nodes, which is always joined.
     groups: [multicastMac(solicitedNode(address))],
     filter: ndpFilter(address, gateway),
     probe: buildNdpProbe(mac, address, nonce),
@@ -20,7 +20,7 @@ export function ndpDialect({ mac, address, gateway }: Questions, nonce: Buffer):
   };
 }
 
-/** RFC 4862, 5.4.3 and 5.4.4. A solicitation that has a source only looks for the address. */
+/** RFC 4862, 5.4.3 and 5.4.4. A solicitation with a source address is a lookup, not a probe. */
 function readNdp(
   frame: Buffer,
   ownMac: string,

@@ -59,12 +59,12 @@ test.each([
   { name: 'the first of two', options: '0201 0a0000000003 0201 0a0000000004', mac: '0a:00:00:00:00:03' },
   { name: 'behind an unknown option', options: 'fd01 000000000000 0201 0a0000000003', mac: '0a:00:00:00:00:03' },
   { name: 'a source option means nothing here', options: '0101 0a0000000003', mac: '0a:00:00:00:00:02' },
-])('an advertisement is read whatever its options: $name', ({ options, mac }) => {
+])('an advertisement is parsed with any options: $name', ({ options, mac }) => {
   const frame = frameOf({ message: `88000000 20000000 ${TARGET} ${options}` });
   expect(parseNdp(frame)).toMatchObject({ isAdvertisement: true, target: ADDRESS, mac });
 });
 
-test('what follows the packet in its frame changes nothing', () => {
+test('bytes after the packet are ignored', () => {
   expect(parseNdp(Buffer.concat([bytes(PROBE), Buffer.alloc(7, 0xee)]))).toEqual(parseNdp(bytes(PROBE)));
 });
 
@@ -109,6 +109,6 @@ test.each([
     name: 'a probe with a source option',
     frame: frameOf({ source: '::', destination: GROUP, message: `87000000 00000000 ${TARGET} 0101 0a0000000003` }),
   },
-])('no neighbour discovery: $name', ({ frame }) => {
+])('rejected as neighbour discovery: $name', ({ frame }) => {
   expect(parseNdp(frame)).toBeNull();
 });

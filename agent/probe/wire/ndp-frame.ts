@@ -17,12 +17,12 @@ export interface NdpMessage {
   readonly isAdvertisement: boolean;
   readonly source: Address;
   readonly target: Address;
-  /** Of the link-layer option where there is one, else of the frame. */
+  /** From the link-layer option if there is one, else from the frame. */
   readonly mac: string;
   readonly nonce: Buffer | null;
 }
 
-/** RFC 4862, 5.4.2, with the nonce of RFC 7527 by which a looped-back copy is known. */
+/** RFC 4862, 5.4.2, with the nonce of RFC 7527, which identifies a looped-back copy. */
 export function buildNdpProbe(mac: Buffer, address: Address, nonce: Buffer): Buffer {
   return buildSolicitation(mac, NO_ADDRESS, address, buildOption(NDP_OPTION.nonce, nonce));
 }
@@ -37,7 +37,7 @@ export function buildNdpAnnouncement(mac: Buffer, address: Address): Buffer {
   return buildNdp(mac, { source: address, destination: ALL_NODES, message });
 }
 
-/** Null for everything that RFC 4861, 7.1, tells a node to discard in silence. */
+/** Null for every packet that a node must silently discard (RFC 4861, 7.1). */
 export function parseNdp(frame: Buffer): NdpMessage | null {
   const ethernet = parseEthernet(frame);
   if (ethernet?.etherType !== ETHER_TYPE.ipv6) return null;

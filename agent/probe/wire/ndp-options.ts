@@ -1,9 +1,9 @@
 export const NDP_OPTION = { sourceMac: 1, targetMac: 2, nonce: 14 } as const;
 
-/** By type, each without its header. */
+/** The options by type, each without its header. */
 export type NdpOptions = ReadonlyMap<number, Buffer>;
 
-/** Every option counts its length in units of 8 bytes, header included. */
+/** The length of an option is in units of 8 bytes and includes the header. */
 export function buildOption(type: number, value: Buffer): Buffer {
   return Buffer.concat([Buffer.from([type, (value.length + 2) / 8]), value]);
 }
