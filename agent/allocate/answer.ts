@@ -1,6 +1,5 @@
 import type { AddResponse, IpConfig, WireRoute } from '#pkg/agentapi/wire.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { recordFamily } from '#pkg/record/record-family.ts';
+import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 
 const DEFAULT_DESTINATION = { 4: '0.0.0.0/0', 6: '::/0' } as const;
 

@@ -1,7 +1,7 @@
 import type { CatalogSnapshot } from '#agent/sources/pool-catalog.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Family } from '#pkg/ip/address.ts';
-import { describeSource } from '#pkg/pool/candidate-source.ts';
+import { describeSource } from '#pkg/pool/asked-pools.ts';
 import { type Candidate, findCandidates, type PoolCandidates } from '#pkg/pool/candidates.ts';
 import { explainObjections, type Objected, type ObjectionFacts, sortOut } from '#pkg/pool/objections.ts';
 import type { Pool } from '#pkg/pool/pool.ts';

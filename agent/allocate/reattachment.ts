@@ -2,10 +2,8 @@ import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { GiveBack } from '#agent/release/give-back.ts';
 import type { HolderFacts } from '#agent/sources/holder-source.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import type { Holder, IpRecord } from '#pkg/record/ip-record.ts';
-import { recordFamily } from '#pkg/record/record-family.ts';
-import { isSameNic } from '#pkg/record/same-holder.ts';
-import { mayHaveSandbox } from '#pkg/record/states.ts';
+import { isSameNic } from '#pkg/record/holder.ts';
+import { type Holder, type IpRecord, mayHaveSandbox, recordFamily } from '#pkg/record/ip-record.ts';
 
 export interface ReattachmentDeps {
   readonly ledger: Ledger;

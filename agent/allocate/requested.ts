@@ -3,7 +3,7 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { type Address, type Family, formatAddress } from '#pkg/ip/address.ts';
 import { cidrContains, formatCidr, parseAddressWithPrefix } from '#pkg/ip/cidr.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import { describeHolder } from '#pkg/record/describe-holder.ts';
+import { describeHolder } from '#pkg/record/holder.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { FamilyPlan } from './plan.ts';
 

@@ -7,8 +7,8 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { within } from '#pkg/kube/transport/within.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
+import { isSameNic } from '#pkg/record/holder.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
-import { isSameNic } from '#pkg/record/same-holder.ts';
 
 export interface Taking {
   readonly call: Call;

@@ -3,7 +3,7 @@ import type { PoolView } from '#agent/views/pool-view.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { recordName } from '#pkg/record/record-name.ts';
+import { recordName } from '#pkg/record/record-metadata.ts';
 import type { AddressProbe } from './address-probe.ts';
 import { type Drafting, draftRecord } from './draft-record.ts';
 

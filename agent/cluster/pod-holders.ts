@@ -8,8 +8,7 @@ import { POD_ANNOTATIONS } from '#pkg/pool/annotation-keys.ts';
 import { findMultusSelection } from '#pkg/pool/multus-selection.ts';
 import type { Controller, Labels } from '#pkg/pool/request.ts';
 import { parseRoutes } from '#pkg/pool/route-annotation.ts';
-import { isStickyHolder } from '#pkg/record/sticky-holder.ts';
-import { isVirtualMachine } from '#pkg/record/virtual-machine.ts';
+import { isStickyHolder, isVirtualMachine } from '#pkg/record/holder.ts';
 import type { NamespaceFacts } from './namespace-cache.ts';
 
 export interface PodHoldersOptions {

@@ -1,7 +1,7 @@
 import type { DecideRelease } from '#agent/release/release-decision.ts';
 import type { Pods } from '#agent/sources/pods.ts';
-import { mayHaveSandbox } from '#pkg/record/states.ts';
-import { isStickyHolder, type StickySwitches } from '#pkg/record/sticky-holder.ts';
+import { isStickyHolder, type StickySwitches } from '#pkg/record/holder.ts';
+import { mayHaveSandbox } from '#pkg/record/ip-record.ts';
 
 /**
  * A pod that is alive gets a new sandbox and keeps its address, unless that is in conflict. A sticky one keeps its own even

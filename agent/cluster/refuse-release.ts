@@ -1,7 +1,7 @@
 import type { RefuseRelease } from '#agent/release/release-refusal.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { DEFAULT_DOMAIN } from '#pkg/record/record-name.ts';
+import { DEFAULT_DOMAIN } from '#pkg/record/record-metadata.ts';
 import { DELETES } from '#pkg/record/transition-table.ts';
 
 /** Refuses what the admission policy would refuse: such a release would stay in the journal and be retried for ever. */

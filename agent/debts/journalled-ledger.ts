@@ -2,7 +2,7 @@ import { parseAddress } from '#pkg/ip/address.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Ledger, UpdateOutcome } from '#pkg/ledger/ledger.ts';
 import type { Holder, IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
-import { recordName } from '#pkg/record/record-name.ts';
+import { recordName } from '#pkg/record/record-metadata.ts';
 import type { Journal } from './journal.ts';
 
 /** Rule 5: a write with an unknown outcome is in the journal before its caller can try another name. */

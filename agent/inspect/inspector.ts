@@ -17,10 +17,9 @@ import { everyRecord } from '#pkg/ledger/every-record.ts';
 import type { Ledger, RecordQuery } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { PoolRequest } from '#pkg/pool/request.ts';
-import { holderKey } from '#pkg/record/holder-key.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { recordFamily } from '#pkg/record/record-family.ts';
-import { DEFAULT_DOMAIN, recordName } from '#pkg/record/record-name.ts';
+import { holderKey } from '#pkg/record/holder.ts';
+import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
+import { DEFAULT_DOMAIN, recordName } from '#pkg/record/record-metadata.ts';
 import { findRecordProblems } from './record-problems.ts';
 
 export interface InspectorDeps {

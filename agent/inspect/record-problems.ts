@@ -2,7 +2,7 @@ import type { IsOwn } from '#agent/node/is-own.ts';
 import { lookAtNetns } from '#agent/node/netns-look.ts';
 import type { CatalogSnapshot } from '#agent/sources/pool-catalog.ts';
 import type { Finding } from '#pkg/agentapi/admin.ts';
-import { describeHolder } from '#pkg/record/describe-holder.ts';
+import { describeHolder } from '#pkg/record/holder.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { findStoredProblems } from '#pkg/record/record-problems.ts';
 

@@ -1,5 +1,4 @@
-import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { recordFamily } from '#pkg/record/record-family.ts';
+import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 
 /** Spiderpool's WorkloadEndpointStatus; null when the pod holds nothing on this node. */
 export function toWorkloadEndpoint(records: readonly IpRecord[]): object | null {

@@ -1,5 +1,5 @@
+import { isStickyHolder, type StickySwitches } from '#pkg/record/holder.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { isStickyHolder, type StickySwitches } from '#pkg/record/sticky-holder.ts';
 
 const ANY: StickySwitches = { enableStatefulSet: true, enableKubevirtStaticIP: true };
 

@@ -3,9 +3,8 @@ import { lookAtNetns } from '#agent/node/netns-look.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { Pods } from '#agent/sources/pods.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { holderKey } from '#pkg/record/holder-key.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { recordFamily } from '#pkg/record/record-family.ts';
+import { holderKey } from '#pkg/record/holder.ts';
+import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 import type { Releaser } from './releaser.ts';
 
 export interface RefreshDeps {

@@ -16,7 +16,7 @@ import type { AddArgs, AddResponse, BatchDelArgs, CallExtras, CheckArgs, DelArgs
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { type Events, NO_EVENTS } from '#pkg/kube/events/events.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { describeHolder } from '#pkg/record/describe-holder.ts';
+import { describeHolder } from '#pkg/record/holder.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { Readiness } from './readiness.ts';
 

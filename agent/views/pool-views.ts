@@ -5,8 +5,7 @@ import type { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { Ledger, TakenAddress } from '#pkg/ledger/ledger.ts';
 import { toTaken } from '#pkg/ledger/taken-address.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { recordFamily } from '#pkg/record/record-family.ts';
+import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 import { PoolView } from './pool-view.ts';
 
 interface KnownView {

@@ -12,7 +12,7 @@ import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import { sleep, type Timing } from '#pkg/kube/transport/timing.ts';
 import { WorkQueue } from '#pkg/kube/watch/work-queue.ts';
-import { recordLabels } from '#pkg/record/record-labels.ts';
+import { recordLabels } from '#pkg/record/record-metadata.ts';
 import { type Change, carryOut } from './carry-out.ts';
 import type { CollectMetrics } from './collect-metrics.ts';
 import { EvidenceSource } from './gather-evidence.ts';

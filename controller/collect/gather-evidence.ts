@@ -4,8 +4,7 @@ import type { KnownRecord } from '#controller/cluster-view/record-table.ts';
 import type { Evidence } from '#controller/judge/evidence.ts';
 import type { OwnerToRead } from '#controller/judge/verdict.ts';
 import { isFinished } from '#pkg/crd/pod-life.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { isTimed } from '#pkg/record/states.ts';
+import { type IpRecord, isTimed } from '#pkg/record/ip-record.ts';
 import type { LiveReads } from './live-reads.ts';
 import type { Notes, RecordNotes } from './record-notes.ts';
 

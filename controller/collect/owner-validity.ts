@@ -3,8 +3,8 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
 import type { ObjectName, Resource } from '#pkg/kube/objects/resource.ts';
+import { ordinalOf } from '#pkg/record/holder.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { ordinalOf } from '#pkg/record/sticky-holder.ts';
 
 /** An uncached read of one object. */
 export type ReadLive = (resource: Resource, at: ObjectName) => Promise<Outcome<KubeObject>>;

@@ -1,7 +1,7 @@
 import { type PodFacts, USUAL_GRACE_SECONDS } from '#controller/cluster-view/pod-facts.ts';
 import { isAlive, isFinished } from '#pkg/crd/pod-life.ts';
+import { isStatefulSet } from '#pkg/record/holder.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { isStatefulSet } from '#pkg/record/sticky-holder.ts';
 
 /** What this leader noticed about a record's holder, and when. */
 export interface Notes {

@@ -1,7 +1,7 @@
 import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
 import { isFinished } from '#pkg/crd/pod-life.ts';
+import { isStickyHolder } from '#pkg/record/holder.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { isStickyHolder } from '#pkg/record/sticky-holder.ts';
 import type { CollectSettings } from './collect-settings.ts';
 import type { Evidence } from './evidence.ts';
 import { repair } from './judge-claims.ts';

@@ -1,6 +1,6 @@
 import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
 import { vmiOf } from '#controller/cluster-view/pod-table.ts';
-import { omitAbsent } from '#pkg/decode/omit-absent.ts';
+import { omitAbsent } from '#pkg/decode/untrusted.ts';
 import type { Holder, RecordSpec } from '#pkg/record/ip-record.ts';
 import { toRetained } from '#pkg/record/released-spec.ts';
 

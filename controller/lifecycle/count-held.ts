@@ -1,5 +1,5 @@
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { isHeldState } from '#pkg/record/states.ts';
+import { isHeldState } from '#pkg/record/ip-record.ts';
 
 /** Counts the addresses that are or may be in use. An address in cooldown does not hold the pool: its record protects it without one. */
 export async function countHeld(ledger: Pick<Ledger, 'takenOf'>, pool: string): Promise<number> {

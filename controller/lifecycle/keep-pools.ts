@@ -7,7 +7,7 @@ import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { apiVersionOf } from '#pkg/kube/objects/resource.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { isHeldState } from '#pkg/record/states.ts';
+import { isHeldState } from '#pkg/record/ip-record.ts';
 import { POOL_CIDR_LABEL } from './cidr-label.ts';
 import { countHeld } from './count-held.ts';
 import { planUpkeep, withoutFinalizer } from './plan-upkeep.ts';

@@ -1,4 +1,4 @@
-import { omitAbsent } from '#pkg/decode/omit-absent.ts';
+import { omitAbsent } from '#pkg/decode/untrusted.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 /** `status` of a SpiderEndpoint. `records` are those of one holder, the most relevant first, and not empty; of two for one NIC and family the first is shown. */

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject, NewObject, SeenObject } from '#pkg/kube/objects/kube-object.ts';
 import { FINALIZER } from '#pkg/kube/objects/spider-resources.ts';
+import { isStickyHolder } from '#pkg/record/holder.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { isStickyHolder } from '#pkg/record/sticky-holder.ts';
 import { shownRecords } from './endpoint-records.ts';
 import { endpointStatus } from './endpoint-status.ts';
 import type { PodIdentity } from './pods-view.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { omitAbsent } from '#pkg/decode/omit-absent.ts';
+import { omitAbsent } from '#pkg/decode/untrusted.ts';
 import { isMap } from '#pkg/kube/objects/kube-object.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { formatAllocatedIps } from './allocated-ips.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
-import { omitAbsent } from '#pkg/decode/omit-absent.ts';
+import { omitAbsent } from '#pkg/decode/untrusted.ts';
 import { formatCidr } from '#pkg/ip/cidr.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { formatRange } from '#pkg/ip/range.ts';

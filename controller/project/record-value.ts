@@ -1,7 +1,6 @@
 import { parseAddress } from '#pkg/ip/address.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { isHeldState } from '#pkg/record/states.ts';
+import { type IpRecord, isHeldState } from '#pkg/record/ip-record.ts';
 
 const values = new WeakMap<IpRecord, bigint>();
 

@@ -19,7 +19,7 @@ import { namesIn } from '#pkg/ledger/kubernetes/kubernetes-table.ts';
 import { compareText } from '#pkg/pool/order.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { parseRecordName, recordName } from '#pkg/record/record-name.ts';
+import { parseRecordName, recordName } from '#pkg/record/record-metadata.ts';
 import { findStoredProblems } from '#pkg/record/record-problems.ts';
 import type { AdminClient } from './admin-client.ts';
 import { type ClusterPools, readPools, readRecords } from './cluster-objects.ts';

@@ -1,7 +1,7 @@
 import { addressBits, formatAddress, tryParseAddress } from '#pkg/ip/address.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { Holder, RecordSpec } from '#pkg/record/ip-record.ts';
-import { DEFAULT_DOMAIN, recordName } from '#pkg/record/record-name.ts';
+import { DEFAULT_DOMAIN, recordName } from '#pkg/record/record-metadata.ts';
 import type { AdoptedPod } from './adopted-pod.ts';
 import type { LegacyClaim } from './legacy-claims.ts';
 

@@ -1,6 +1,5 @@
-import { asDnsLabel } from '#pkg/decode/dns-name.ts';
-import { childPath, type Fields, ifPresent } from '#pkg/decode/untrusted.ts';
-import { DEFAULT_DOMAIN } from '#pkg/record/record-name.ts';
+import { asDnsLabel, childPath, type Fields, ifPresent } from '#pkg/decode/untrusted.ts';
+import { DEFAULT_DOMAIN } from '#pkg/record/record-metadata.ts';
 
 export const DOMAIN_ANNOTATION = 'ipledger.io/domain';
 

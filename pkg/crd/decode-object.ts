@@ -1,5 +1,12 @@
-import { asDnsSubdomain } from '#pkg/decode/dns-name.ts';
-import { asObject, asOneOf, asString, type Fields, ifPresent, refuseUnknownFields } from '#pkg/decode/untrusted.ts';
+import {
+  asDnsSubdomain,
+  asObject,
+  asOneOf,
+  asString,
+  type Fields,
+  ifPresent,
+  refuseUnknownFields,
+} from '#pkg/decode/untrusted.ts';
 
 const SPIDERPOOL_API_VERSION = 'spiderpool.spidernet.io/v2beta1';
 

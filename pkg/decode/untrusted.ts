@@ -2,6 +2,10 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { quote } from '#pkg/ip/quote.ts';
 import { nearestName } from '#pkg/text/nearest-name.ts';
 
+const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+const LONGEST_LABEL = 63;
+const LONGEST_SUBDOMAIN = 253;
+
 /** The own fields of an object from outside. It has no prototype, so `constructor` and the like are not there by magic. */
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -90,4 +94,37 @@ function describe(value: unknown): string {
   if (typeof value === 'string') return quote(value);
   if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
   return typeof value === 'function' ? 'a function' : String(value).slice(0, 80);
+}
+
+export function isDnsLabel(text: string): boolean {
+  return LABEL.test(text);
+}
+
+export function asDnsLabel(value: unknown, path: string): string {
+  const text = asString(value, path, LONGEST_LABEL);
+  if (!isDnsLabel(text)) {
+    refuse(
+      path,
+      `${quote(text)} is not a DNS label: lower case letters, digits and inner hyphens, at most 63 characters`,
+    );
+  }
+  return text;
+}
+
+/** DNS-1123 subdomain as Kubernetes has it: the dots divide, a part may be longer than a label. */
+export function asDnsSubdomain(value: unknown, path: string): string {
+  const text = asString(value, path, LONGEST_SUBDOMAIN);
+  if (!text.split('.').every((part) => /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/.test(part))) {
+    refuse(path, `${quote(text)} is not a DNS name: lower case letters, digits, inner hyphens and dots`);
+  }
+  return text;
+}
+
+type OmitAbsent<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** Leaves out what is undefined, so that an absent field is absent in JSON and in comparisons alike. */
+export function omitAbsent<T extends object>(fields: T): OmitAbsent<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as OmitAbsent<T>;
 }

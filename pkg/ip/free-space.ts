@@ -1,13 +1,12 @@
-import type { Interval, IntervalSet } from './interval-set.ts';
 import {
-  countOfResidue,
   hasMember,
+  type Interval,
+  type IntervalSet,
   indexAtOrAfter,
   nextMember,
-  nextOfResidue,
   nthMember,
-  type Residue,
-} from './sorted-intervals.ts';
+  type SortedIntervals,
+} from './interval-set.ts';
 
 /** The free addresses of one pool as a node sees them; `take` and `give` change it in place. */
 export class FreeSpace {
@@ -78,4 +77,37 @@ export class FreeSpace {
   nth(index: bigint): bigint | null {
     return nthMember(this.sorted, index);
   }
+}
+
+/** Every `modulus`th address: those that leave `rest` when divided by it. */
+export interface Residue {
+  readonly modulus: bigint;
+  readonly rest: bigint;
+}
+
+/** Smallest member of `residue` at or above `from`; past the end it wraps to the lowest. */
+function nextOfResidue(intervals: SortedIntervals, from: bigint, residue: Residue): bigint | null {
+  return lowestOfResidue(intervals, from, residue) ?? lowestOfResidue(intervals, 0n, residue);
+}
+
+function lowestOfResidue(intervals: SortedIntervals, from: bigint, residue: Residue): bigint | null {
+  for (let index = indexAtOrAfter(intervals, from); index < intervals.length; index += 1) {
+    const { first = 0n, last = -1n } = intervals[index] ?? {};
+    const value = firstOfResidue(first < from ? from : first, residue);
+    if (value <= last) return value;
+  }
+  return null;
+}
+
+function countOfResidue(intervals: SortedIntervals, residue: Residue): bigint {
+  return intervals.reduce((total, { first, last }) => {
+    const lowest = firstOfResidue(first, residue);
+    return lowest > last ? total : total + (last - lowest) / residue.modulus + 1n;
+  }, 0n);
+}
+
+/** The lowest of `residue` at or above `from`. */
+function firstOfResidue(from: bigint, { modulus, rest }: Residue): bigint {
+  const ahead = (rest - (from % modulus)) % modulus;
+  return from + (ahead < 0n ? ahead + modulus : ahead);
 }

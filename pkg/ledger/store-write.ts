@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { parseAddress } from '#pkg/ip/address.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
-import { recordName } from '#pkg/record/record-name.ts';
+import { recordName } from '#pkg/record/record-metadata.ts';
 import type { CreateOutcome, Refusal, ReleaseOutcome, UpdateOutcome } from './ledger.ts';
 import type { RecordStore } from './record-store.ts';
 

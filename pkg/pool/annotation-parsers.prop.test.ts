@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { parseNamespacePools } from './namespace-annotations.ts';
+import { parseNamespacePools } from './asked-pools.ts';
 import { parseIppool, parseIppools } from './pool-annotations.ts';
 import { parseRoutes } from './route-annotation.ts';
 import { parseSubnet, parseSubnets } from './subnet-annotations.ts';

@@ -1,11 +1,39 @@
-import { POD_ANNOTATIONS } from './annotation-keys.ts';
-import { type CandidateSource, describeSource } from './candidate-source.ts';
-import { type NameList, parseNamespacePools } from './namespace-annotations.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { quote } from '#pkg/ip/quote.ts';
+import { listSome } from '#pkg/text/text-list.ts';
+import { NAMESPACE_ANNOTATIONS, POD_ANNOTATIONS } from './annotation-keys.ts';
+import { AnnotationReader, type Parsed } from './annotation-reader.ts';
 import { type PoolNames, parseIppool, parseIppools } from './pool-annotations.ts';
-import type { PoolRequest } from './request.ts';
+import type { Labels, PoolRequest } from './request.ts';
+import { type NicSubnets, parseSubnet, parseSubnets } from './subnet-annotations.ts';
+
+/** Where candidates may come from, in the order of precedence: the first that exists wins completely. */
+const SOURCES = {
+  'pod-subnets': `pod annotation ${POD_ANNOTATIONS.subnets}`,
+  'pod-subnet': `pod annotation ${POD_ANNOTATIONS.subnet}`,
+  'pod-ippools': `pod annotation ${POD_ANNOTATIONS.ippools}`,
+  'pod-ippool': `pod annotation ${POD_ANNOTATIONS.ippool}`,
+  namespace: `namespace annotation ${NAMESPACE_ANNOTATIONS.v4[0]} or ${NAMESPACE_ANNOTATIONS.v6[0]}`,
+  'cni-configuration': 'CNI configuration',
+  'default-pools': 'default pools',
+} as const;
+
+export type CandidateSource = keyof typeof SOURCES;
+
+export function describeSource(source: CandidateSource): string {
+  return SOURCES[source];
+}
+
+/** A list of names of one family, and where it was written. */
+export interface NameList {
+  readonly from: string;
+  readonly names: readonly string[];
+  /** What a list that cannot be used is: whoever wrote it is told. */
+  readonly fault: 'bad-annotation' | 'bad-config';
+}
 
 /** What one source names. A family it does not name stays empty, whatever lower sources would add. */
-export interface AskedPools {
+interface AskedPools {
   readonly source: CandidateSource;
   readonly v4: NameList;
   readonly v6: NameList;
@@ -48,4 +76,64 @@ function named(source: CandidateSource, names: PoolNames): Pick<AskedPools, 'sou
   const from = describeSource(source);
   const fault = source === 'cni-configuration' ? 'bad-config' : 'bad-annotation';
   return { source, v4: { from, names: names.v4, fault }, v6: { from, names: names.v6, fault } };
+}
+
+interface NamespacePools {
+  readonly v4: NameList;
+  readonly v6: NameList;
+  readonly warnings: readonly string[];
+}
+
+export function parseNamespacePools(annotations: Labels): NamespacePools {
+  const warnings: string[] = [];
+  const v4 = readNameList(annotations, NAMESPACE_ANNOTATIONS.v4, warnings);
+  const v6 = readNameList(annotations, NAMESPACE_ANNOTATIONS.v6, warnings);
+  return { v4, v6, warnings };
+}
+
+function readNameList(annotations: Labels, [key, olderKey]: readonly [string, string], warnings: string[]): NameList {
+  const text = annotations[key];
+  const olderText = annotations[olderKey];
+  if (text !== undefined && olderText !== undefined) {
+    warnings.push(`annotation ${olderKey} is ignored: ${key} is there too`);
+  }
+  const [usedKey, usedText] = text === undefined ? [olderKey, olderText] : [key, text];
+  if (usedText === undefined) return { from: `namespace annotation ${key}`, names: [], fault: 'bad-annotation' };
+  const reader = new AnnotationReader(usedKey);
+  const names = reader.names(reader.json(usedText), 'the value');
+  return { from: `namespace annotation ${usedKey}`, names, fault: 'bad-annotation' };
+}
+
+export type SubnetSource = 'pod-subnets' | 'pod-subnet';
+
+export function subnetSource({ pod }: PoolRequest): SubnetSource | null {
+  if (pod.annotations[POD_ANNOTATIONS.subnets] !== undefined) return 'pod-subnets';
+  return pod.annotations[POD_ANNOTATIONS.subnet] === undefined ? null : 'pod-subnet';
+}
+
+/** The subnets for the interface that asks. Throws `no-eligible-pool` when the annotation has nothing for it. */
+export function askedSubnets(request: PoolRequest, source: SubnetSource): Parsed<NicSubnets> {
+  const from = describeSource(source);
+  const { value: items, warnings } = readItems(request, source);
+  const value = items.find((item) => item.interface === request.interface);
+  if (value === undefined) {
+    const named = listSome(
+      items.map((item) => quote(item.interface)),
+      10,
+    );
+    throw new IpamError(
+      'no-eligible-pool',
+      `${from}: nothing for interface ${quote(request.interface)}, only for ${named}`,
+    );
+  }
+  if (request.controller === null) {
+    throw new IpamError('no-eligible-pool', `${from}: a pod without a controller cannot have pools made from a subnet`);
+  }
+  return { value, warnings };
+}
+
+function readItems({ pod }: PoolRequest, source: SubnetSource): Parsed<readonly NicSubnets[]> {
+  if (source === 'pod-subnets') return parseSubnets(pod.annotations[POD_ANNOTATIONS.subnets] ?? '');
+  const { value, warnings } = parseSubnet(pod.annotations[POD_ANNOTATIONS.subnet] ?? '');
+  return { value: [value], warnings };
 }

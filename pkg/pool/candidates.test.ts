@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { buildPool, buildRequest, type PoolOverrides, type RequestOverrides } from '#test/support/build-pool.ts';
-import { describeSource } from './candidate-source.ts';
+import { describeSource } from './asked-pools.ts';
 import { type CandidateOptions, type Candidates, findCandidates } from './candidates.ts';
 
 const ALL_ON: CandidateOptions = { enableIPv4: true, enableIPv6: true, enableSubnets: true };

@@ -1,8 +1,18 @@
-import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { askedPools } from './asked-pools.ts';
-import { askedSubnets, type SubnetSource, subnetSource } from './asked-subnets.ts';
-import { type CandidateSource, describeSource } from './candidate-source.ts';
-import { disabledNote, searchDefaults, searchNames } from './family-search.ts';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
+import type { Family } from '#pkg/ip/address.ts';
+import { quote } from '#pkg/ip/quote.ts';
+import { listSome } from '#pkg/text/text-list.ts';
+import { compilePattern, isPattern } from '#pkg/text/wildcard.ts';
+import {
+  askedPools,
+  askedSubnets,
+  type CandidateSource,
+  describeSource,
+  type NameList,
+  type SubnetSource,
+  subnetSource,
+} from './asked-pools.ts';
+import { compareText } from './order.ts';
 import type { Pool } from './pool.ts';
 import type { PoolRequest } from './request.ts';
 
@@ -86,4 +96,98 @@ function nothingLeft(source: CandidateSource, notes: readonly string[], warnings
       ? notes.join('; ')
       : `${describeSource(source)}: ${source === 'default-pools' ? NO_DEFAULTS : 'no pool is named'}`;
   return new IpamError('no-eligible-pool', `no pool to choose from: ${why}`, { details: warnings.join('\n') });
+}
+
+/** The candidates of one family; `notes` say why there are fewer than were asked for. */
+interface FamilySearch {
+  readonly candidates: readonly Candidate[];
+  readonly notes: readonly string[];
+}
+
+function searchNames(list: NameList, family: Family, known: readonly Pool[], options: CandidateOptions): FamilySearch {
+  if (list.names.length === 0) return { candidates: [], notes: [] };
+  if (!isEnabled(family, options)) return { candidates: [], notes: [disabledNote(list.from, family)] };
+  const { candidates, unmatched } = expandNames(list, family, known);
+  if (unmatched.length === 0) return { candidates, notes: [] };
+  const patterns = listSome(unmatched.map(quote), 5);
+  return { candidates, notes: [`${list.from}: no IPv${family} pool matches ${patterns}`] };
+}
+
+function searchDefaults(family: Family, known: readonly Pool[], options: CandidateOptions): FamilySearch {
+  const pools = known.filter((pool) => pool.isDefault && pool.family === family);
+  if (pools.length > 0 && !isEnabled(family, options)) {
+    return { candidates: [], notes: [disabledNote(describeSource('default-pools'), family)] };
+  }
+  return { candidates: toCandidates(pools.sort((a, b) => compareText(a.name, b.name))), notes: [] };
+}
+
+function isEnabled(family: Family, options: CandidateOptions): boolean {
+  return family === 4 ? options.enableIPv4 : options.enableIPv6;
+}
+
+function disabledNote(from: string, family: Family): string {
+  return `${from}: IPv${family} is disabled, what is named for it is not used`;
+}
+
+interface Expanded {
+  readonly candidates: readonly Candidate[];
+  /** Patterns that no pool of the family matches. */
+  readonly unmatched: readonly string[];
+}
+
+/** Each is held against the name of every pool, in the time of all other calls of the node. */
+const MOST_PATTERNS = 10;
+
+/**
+ * A plain name may lead to a pool of the other family, which is objected to later; a pattern never does.
+ * Spiderpool fails on any pool met twice; here only on a name written twice: a pool met again by a pattern keeps its first place.
+ */
+export function expandNames(list: NameList, family: Family, known: readonly Pool[]): Expanded {
+  const plainNames = new Set<string>();
+  const found = new Set<Pool>();
+  const unmatched: string[] = [];
+  refuseTooMany(list, family);
+  for (const name of list.names) {
+    if (isPattern(name)) {
+      const matched = matchPattern(name, list, family, known);
+      if (matched.length === 0) unmatched.push(name);
+      for (const pool of matched) found.add(pool);
+    } else {
+      if (plainNames.has(name)) throw new IpamError(list.fault, `${list.from}: duplicate pool ${quote(name)}`);
+      plainNames.add(name);
+      found.add(known.find((pool) => pool.name === name) ?? refuse(name, list, family, known));
+    }
+  }
+  return { candidates: toCandidates([...found]), unmatched };
+}
+
+function toCandidates(pools: readonly Pool[]): Candidate[] {
+  return pools.map((pool, listedAt) => ({ pool, listedAt }));
+}
+
+function refuseTooMany({ names, from, fault }: NameList, family: Family): void {
+  const count = names.filter(isPattern).length;
+  if (count <= MOST_PATTERNS) return;
+  throw new IpamError(fault, `${from}: ${count} patterns for IPv${family}, at most ${MOST_PATTERNS} are allowed`);
+}
+
+function matchPattern(pattern: string, list: NameList, family: Family, known: readonly Pool[]): Pool[] {
+  const isMatch = compileNamed(pattern, list);
+  return known
+    .filter((pool) => pool.family === family && isMatch(pool.name))
+    .sort((a, b) => compareText(a.name, b.name));
+}
+
+function compileNamed(pattern: string, { from, fault }: NameList): (name: string) => boolean {
+  try {
+    return compilePattern(pattern);
+  } catch (thrown) {
+    throw new IpamError(fault, `${from}: ${toIpamError(thrown).message}`, { cause: thrown });
+  }
+}
+
+function refuse(name: string, list: NameList, family: Family, known: readonly Pool[]): never {
+  const existing = known.filter((pool) => pool.family === family).map((pool) => pool.name);
+  const hint = existing.length === 0 ? 'none exist' : `there are ${listSome(existing.sort(compareText), 20)}`;
+  throw new IpamError('unknown-pool', `${list.from}: no pool is named ${quote(name)}; of IPv${family} pools ${hint}`);
 }

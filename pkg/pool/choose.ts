@@ -1,5 +1,4 @@
-import type { FreeSpace } from '#pkg/ip/free-space.ts';
-import type { Residue } from '#pkg/ip/sorted-intervals.ts';
+import type { FreeSpace, Residue } from '#pkg/ip/free-space.ts';
 import type { Pool } from './pool.ts';
 
 /** A free address, and where the next search in this pool starts: the address just given rests longest. */

@@ -2,11 +2,11 @@ import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { quote } from '#pkg/ip/quote.ts';
 import { listSome } from '#pkg/text/text-list.ts';
 import { MULTUS_ANNOTATIONS } from './annotation-keys.ts';
-import { type MultusNetwork, parseMultusNetworks } from './multus-networks.ts';
+import { AnnotationReader } from './annotation-reader.ts';
 import type { Labels } from './request.ts';
 
 /** What is known of the network behind an interface. Whoever needs what is null tells the requester `unknownBecause`. */
-export interface MultusSelection {
+interface MultusSelection {
   /** `namespace/name` of the NetworkAttachmentDefinition. */
   readonly multusName: string | null;
   /** Position of the interface: eth0 = 0, then the order of the `networks` annotation. */
@@ -82,4 +82,48 @@ function orMalformed(index: number | null, read: () => MultusSelection): MultusS
     if (reason !== 'bad-annotation') throw thrown;
     return { ...unknown(index, message), warnings: [message] };
   }
+}
+
+/** One item of a Multus annotation. */
+interface MultusNetwork {
+  readonly namespace: string;
+  readonly name: string;
+  /** Empty when not given. */
+  readonly interface: string;
+}
+
+const NAME = /^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$/;
+
+/** A JSON list of objects, or `namespace/name@interface` items with commas between; Multus tells the two apart like this. */
+function parseMultusNetworks(key: string, text: string, defaultNamespace: string): readonly MultusNetwork[] {
+  const reader = new AnnotationReader(key);
+  const networks = /[[{"]/.test(text) ? readJson(reader, text) : readItems(reader, text);
+  return networks.map((network, index) => {
+    const namespace = network.namespace || defaultNamespace;
+    for (const name of [namespace, network.name]) {
+      if (!NAME.test(name)) throw reader.fault(`item ${index}: ${quote(name)} is not a name`);
+    }
+    return { ...network, namespace };
+  });
+}
+
+function readJson(reader: AnnotationReader, text: string): readonly MultusNetwork[] {
+  return reader.list(reader.json(text), 'the value').map((item, index) => {
+    // Addresses, MAC and the rest of an item are for Multus; the reader's warnings about them are of no use.
+    const fields = reader.object(item, `[${index}]`, ['name', 'namespace', 'interface']);
+    const textOf = (field: 'name' | 'namespace' | 'interface') =>
+      reader.text(fields.get(field), `[${index}].${field}`).trim();
+    return { namespace: textOf('namespace'), name: textOf('name'), interface: textOf('interface') };
+  });
+}
+
+function readItems(reader: AnnotationReader, text: string): readonly MultusNetwork[] {
+  const items = reader.bounded(text).split(',');
+  reader.list(items, 'the value');
+  return items.map((item, index) => {
+    const parts = /^(?:([^/@]*)\/)?([^/@]*)(?:@([^/@]*))?$/.exec(item);
+    if (parts === null) throw reader.fault(`item ${index} is not of the form namespace/name@interface`);
+    const partOf = (place: number, field: string) => reader.text(parts[place]?.trim(), `[${index}].${field}`);
+    return { namespace: partOf(1, 'namespace'), name: partOf(2, 'name'), interface: partOf(3, 'interface') };
+  });
 }

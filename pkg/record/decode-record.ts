@@ -1,26 +1,30 @@
-import { asDnsLabel, asDnsSubdomain } from '#pkg/decode/dns-name.ts';
-import { omitAbsent } from '#pkg/decode/omit-absent.ts';
 import {
   asBoolean,
+  asDnsLabel,
+  asDnsSubdomain,
+  asFilledString,
   asInteger,
   asListOf,
   asObject,
   asOneOf,
   asParsed,
   asString,
+  type Fields,
   ifPresent,
+  omitAbsent,
   refuse,
 } from '#pkg/decode/untrusted.ts';
 import { addressBits, type Family, formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import { formatCidr, parseCidr } from '#pkg/ip/cidr.ts';
 import { quote } from '#pkg/ip/quote.ts';
 import type { Route } from '#pkg/pool/pool.ts';
-import { decodeHolder } from './decode-holder.ts';
-import { RECORD_STATES, type RecordSpec, type RecordState } from './ip-record.ts';
-import { isTimed } from './states.ts';
+import { HOLDER_KINDS, type Holder, isTimed, RECORD_STATES, type RecordSpec, type RecordState } from './ip-record.ts';
 
 const LONGEST_CIDR = 64;
 const RFC_3339 = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+const LONGEST_NAME = 253;
+const LONGEST_PATH = 1_024;
+const MOST_ATTACHES = 2 ** 31 - 1;
 
 /** Reads the spec of an IPRecord. Fields it does not know are left out: a newer version may have written them. */
 export function decodeRecordSpec(value: unknown): RecordSpec {
@@ -81,4 +85,50 @@ function decodeRoutes(value: unknown, family: Family): Route[] {
       refuse(`${path}.dst`, `${formatCidr(destination)} is not IPv${family} like spec.address`);
     return { dst: formatCidr(destination), gw: decodeTextOfFamily(route['gw'], `${path}.gw`, family) };
   });
+}
+
+function decodeHolder(value: unknown, path: string): Holder {
+  const holder = asObject(value, path);
+  const text = (name: string, maxLength: number) =>
+    ifPresent(holder[name], (item) => asString(item, `${path}.${name}`, maxLength));
+  return omitAbsent({
+    kind: asOneOf(holder['kind'], `${path}.kind`, HOLDER_KINDS),
+    namespace: asKeyPart(holder['namespace'], `${path}.namespace`),
+    name: asFilledString(asKeyPart(holder['name'], `${path}.name`), `${path}.name`, LONGEST_NAME),
+    uid: text('uid', 128),
+    interface: asKeyPart(holder['interface'], `${path}.interface`),
+    network: text('network', LONGEST_NAME),
+    containerID: text('containerID', LONGEST_NAME),
+    netns: text('netns', LONGEST_PATH),
+    netnsInode: ifPresent(holder['netnsInode'], (it) =>
+      asInteger(it, `${path}.netnsInode`, 1, Number.MAX_SAFE_INTEGER),
+    ),
+    bootID: text('bootID', 128),
+    machineID: text('machineID', 128),
+    attachGeneration: decodeAttachGeneration(holder, path),
+    node: asString(holder['node'], `${path}.node`, LONGEST_NAME),
+    owner: ifPresent(holder['owner'], (owner) => decodeOwner(owner, `${path}.owner`)),
+    sticky: ifPresent(holder['sticky'], (it) => asBoolean(it, `${path}.sticky`)),
+    static: ifPresent(holder['static'], (it) => asBoolean(it, `${path}.static`)),
+  });
+}
+
+/** Older records call it `attach`. They are read as they are, and the next write gives the field its new name. */
+function decodeAttachGeneration(holder: Fields, path: string): number {
+  const name =
+    holder['attachGeneration'] === undefined && holder['attach'] !== undefined ? 'attach' : 'attachGeneration';
+  return asInteger(holder[name], `${path}.${name}`, 1, MOST_ATTACHES);
+}
+
+/** A slash would let two holders share one key (`holderKey`). */
+function asKeyPart(value: unknown, path: string): string {
+  const text = asString(value, path, LONGEST_NAME);
+  return text.includes('/') ? refuse(path, `${quote(text)} must not contain a slash`) : text;
+}
+
+function decodeOwner(value: unknown, path: string): NonNullable<Holder['owner']> {
+  const owner = asObject(value, path);
+  const read = (name: string) => asFilledString(owner[name], `${path}.${name}`, LONGEST_NAME);
+  const uid = ifPresent(owner['uid'], (it) => asString(it, `${path}.uid`, 128));
+  return omitAbsent({ apiVersion: read('apiVersion'), kind: read('kind'), name: read('name'), uid });
 }

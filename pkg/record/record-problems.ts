@@ -1,10 +1,8 @@
-import type { Family } from '#pkg/ip/address.ts';
-import { parseAddress } from '#pkg/ip/address.ts';
+import { type Family, parseAddress } from '#pkg/ip/address.ts';
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import { holderKey } from './holder-key.ts';
-import type { IpRecord } from './ip-record.ts';
-import { recordFamily } from './record-family.ts';
+import { holderKey } from './holder.ts';
+import { type IpRecord, recordFamily } from './ip-record.ts';
 
 export interface RecordProblem {
   readonly kind: 'duplicate-holder' | 'reserved-address' | 'outside-pool' | 'unknown-pool';

@@ -1,7 +1,6 @@
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
-import type { Holder, RecordSpec } from './ip-record.ts';
-import { isSameHolder } from './same-holder.ts';
-import { isTimed } from './states.ts';
+import { isSameHolder } from './holder.ts';
+import { type Holder, isTimed, type RecordSpec } from './ip-record.ts';
 import { mayMove } from './transition-table.ts';
 
 /** Why this record may not be created, or null. */

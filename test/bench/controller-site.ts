@@ -1,5 +1,5 @@
 import type { RecordSpec } from '#pkg/record/ip-record.ts';
-import { recordLabels } from '#pkg/record/record-labels.ts';
+import { recordLabels } from '#pkg/record/record-metadata.ts';
 import { type ControllerProgram, startControllerProgram } from '#test/integration/controller-program.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { buildRecord } from '#test/support/build-record.ts';

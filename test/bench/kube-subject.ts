@@ -5,7 +5,7 @@ import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { NewObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Resource } from '#pkg/kube/objects/resource.ts';
 import type { RecordSpec } from '#pkg/record/ip-record.ts';
-import { recordLabels } from '#pkg/record/record-labels.ts';
+import { recordLabels } from '#pkg/record/record-metadata.ts';
 import type { ApiAccess } from '#test/support/api-request.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 

@@ -1,8 +1,7 @@
 import { parseAddress } from '#pkg/ip/address.ts';
 import type { Refusal, TakenAddress } from '#pkg/ledger/ledger.ts';
-import { holderKey } from '#pkg/record/holder-key.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { recordFamily } from '#pkg/record/record-family.ts';
+import { holderKey } from '#pkg/record/holder.ts';
+import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 
 /** What a ledger must hold: the records it answered with, and nothing else. */
 export class LedgerModel {

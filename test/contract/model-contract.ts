@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { TakenAddress } from '#pkg/ledger/ledger.ts';
-import { holderKey } from '#pkg/record/holder-key.ts';
+import { holderKey } from '#pkg/record/holder.ts';
 import { type IpRecord, RECORD_STATES, type RecordSpec } from '#pkg/record/ip-record.ts';
 import { amendProblem, takeOverProblem } from '#pkg/record/transitions.ts';
 import { LedgerModel } from './ledger-model.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAddress } from '#pkg/ip/address.ts';
 import { decodeRecordSpec } from '#pkg/record/decode-record.ts';
 import type { Holder, RecordSpec } from '#pkg/record/ip-record.ts';
-import { recordName } from '#pkg/record/record-name.ts';
+import { recordName } from '#pkg/record/record-metadata.ts';
 import { type ApiAnswer, callApi } from '#test/support/api-request.ts';
 import { kubectl } from '#test/support/manifests.ts';
 import { useSharedServer } from '#test/support/shared-api-server.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Holder, RecordSpec, RecordState } from '#pkg/record/ip-record.ts';
-import { RECORD_LABELS, recordLabels } from '#pkg/record/record-labels.ts';
+import { RECORD_LABELS, recordLabels } from '#pkg/record/record-metadata.ts';
 import { type ApiAnswer, callApi } from '#test/support/api-request.ts';
 import { plainToken, podToken } from '#test/support/service-account-tokens.ts';
 import { useSharedServer } from '#test/support/shared-api-server.ts';

@@ -2,9 +2,8 @@ import type { RecordQuery, TakenAddress } from '#pkg/ledger/ledger.ts';
 import { type Commits, LocalLedger } from '#pkg/ledger/local-ledger.ts';
 import type { RecordStore } from '#pkg/ledger/record-store.ts';
 import { toTaken } from '#pkg/ledger/taken-address.ts';
-import { holderKey } from '#pkg/record/holder-key.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { recordFamily } from '#pkg/record/record-family.ts';
+import { holderKey } from '#pkg/record/holder.ts';
+import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 
 /** For tests: forgets everything, but decides like the others. */
 export function createMemoryLedger(options: { now?: () => Date } = {}): LocalLedger {

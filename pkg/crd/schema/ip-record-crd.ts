@@ -1,5 +1,4 @@
-import { RECORD_STATES } from '#pkg/record/ip-record.ts';
-import { TIMED_STATES } from '#pkg/record/states.ts';
+import { RECORD_STATES, TIMED_STATES } from '#pkg/record/ip-record.ts';
 import { customResource } from './custom-resource.ts';
 import { canonicalAddress, DNS_LABEL, DNS_SUBDOMAIN, ROUTE_OF_RECORD } from './network-text.ts';
 import { ASCII, HOLDER } from './record-holder-schema.ts';

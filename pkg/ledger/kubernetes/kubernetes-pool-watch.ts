@@ -4,7 +4,7 @@ import { Backoff } from '#pkg/kube/transport/backoff.ts';
 import { sleep } from '#pkg/kube/transport/timing.ts';
 import type { WatchItem } from '#pkg/kube/watch/watch-item.ts';
 import { readWatch } from '#pkg/kube/watch/watch-stream.ts';
-import { RECORD_LABELS } from '#pkg/record/record-labels.ts';
+import { RECORD_LABELS } from '#pkg/record/record-metadata.ts';
 import { poolSelector } from './kubernetes-reader.ts';
 import { IP_RECORDS } from './kubernetes-record.ts';
 

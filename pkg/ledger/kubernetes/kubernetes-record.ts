@@ -4,8 +4,7 @@ import { isMap, type KubeObject, type NewObject, type SeenObject } from '#pkg/ku
 import type { Resource } from '#pkg/kube/objects/resource.ts';
 import { decodeRecordSpec } from '#pkg/record/decode-record.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
-import { recordLabels } from '#pkg/record/record-labels.ts';
-import { recordName } from '#pkg/record/record-name.ts';
+import { recordLabels, recordName } from '#pkg/record/record-metadata.ts';
 
 export const IP_RECORDS: Resource = {
   group: 'ipledger.io',

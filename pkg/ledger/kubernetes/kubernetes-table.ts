@@ -3,7 +3,7 @@ import { quote } from '#pkg/ip/quote.ts';
 import type { ObjectTable } from '#pkg/kube/objects/object-table.ts';
 import type { TakenAddress } from '#pkg/ledger/ledger.ts';
 import { RECORD_STATES } from '#pkg/record/ip-record.ts';
-import { parseRecordName } from '#pkg/record/record-name.ts';
+import { parseRecordName } from '#pkg/record/record-metadata.ts';
 
 /** What is read of a record here. */
 export const TABLE_COLUMNS = ['Name', 'POOL', 'STATE', 'NODE'] as const;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
-import { recordLabels } from '#pkg/record/record-labels.ts';
+import { recordLabels } from '#pkg/record/record-metadata.ts';
 import { amended, expectFailure } from '#test/contract/ledger-resource.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
 import { openLedgerOn, openScriptedLedger, storedAs } from '#test/support/scripted-kubernetes-ledger.ts';

@@ -9,8 +9,8 @@ import { updateDefinite } from '#pkg/kube/write/definite-update.ts';
 import type { DefiniteOptions } from '#pkg/kube/write/until-definite.ts';
 import { abandonedWrite } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Refusal, ReleaseOutcome, UpdateOutcome } from '#pkg/ledger/ledger.ts';
+import { isSameNic } from '#pkg/record/holder.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
-import { isSameNic } from '#pkg/record/same-holder.ts';
 import { toWriteError } from './kubernetes-failure.ts';
 import { IP_RECORDS, isTerminating, toNewObject, toRecord, toSeenObject, tryRecord } from './kubernetes-record.ts';
 

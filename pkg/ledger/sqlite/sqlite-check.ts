@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
-import { recordName } from '#pkg/record/record-name.ts';
+import { recordName } from '#pkg/record/record-metadata.ts';
 import { damagedFile } from './sqlite-failure.ts';
 import { type Row, rowToRecord, toRow } from './sqlite-row.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseNamespacePools } from './namespace-annotations.ts';
+import { parseNamespacePools } from './asked-pools.ts';
 
 const NEW4 = 'ipam.spidernet.io/default-ipv4-ippool';
 const NEW6 = 'ipam.spidernet.io/default-ipv6-ippool';

@@ -1,6 +1,26 @@
 import { expect, test } from 'vitest';
+import { holderKey, isSameHolder, isSameNic, isStickyHolder, ordinalOf } from './holder.ts';
 import type { Holder } from './ip-record.ts';
-import { isStickyHolder, ordinalOf } from './sticky-holder.ts';
+
+const WEB = { kind: 'Pod', namespace: 'prod', name: 'web-0', uid: 'u1', interface: 'eth0' } as const;
+
+test.each([
+  { name: 'itself', other: {}, holder: true, nic: true },
+  { name: 'its next pod', other: { uid: 'u2' }, holder: true, nic: false },
+  { name: 'its other interface', other: { interface: 'net1' }, holder: true, nic: false },
+  { name: 'another name', other: { name: 'web-1' }, holder: false, nic: false },
+  { name: 'another namespace', other: { namespace: 'test' }, holder: false, nic: false },
+  { name: 'another kind', other: { kind: 'VirtualMachineInstance' as const }, holder: false, nic: false },
+])('a holder and $name', ({ other, holder, nic }) => {
+  expect(isSameHolder(WEB, { ...WEB, ...other })).toBe(holder);
+  expect(isSameNic(WEB, { ...WEB, ...other })).toBe(nic);
+});
+
+test('the key is kind, namespace, name, interface and family', () => {
+  const holder = { kind: 'Pod', namespace: 'prod', name: 'web-0', interface: 'eth0' } as const;
+  expect(holderKey(holder, 4)).toBe('Pod/prod/web-0/eth0/4');
+  expect(holderKey({ ...holder, namespace: '' }, 6)).toBe('Pod//web-0/eth0/6');
+});
 
 const ON = { enableStatefulSet: true, enableKubevirtStaticIP: true };
 const POD: Holder = { kind: 'Pod', namespace: 'prod', name: 'db-3', interface: 'eth0', attachGeneration: 1, node: 'n' };

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { RECORD_STATES } from './ip-record.ts';
-import { isHeldState, isTimed, mayHaveSandbox } from './states.ts';
+import { isHeldState, isTimed, mayHaveSandbox, RECORD_STATES } from './ip-record.ts';
 
 test.each([
   { of: 'a holder has it or may still have it', is: isHeldState, states: ['Allocated', 'Retained', 'Suspect'] },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { buildPool } from '#test/support/build-pool.ts';
-import { expandNames } from './expand-names.ts';
-import type { NameList } from './namespace-annotations.ts';
+import type { NameList } from './asked-pools.ts';
+import { expandNames } from './candidates.ts';
 
 const KNOWN = ['a-1', 'a-2', 'b-1'].map((name) => buildPool({ name }));
 const patterns = (count: number) => Array.from({ length: count }, (_, index) => `nothing-${index}-*`);
