@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import { keepReserved } from '#agent/sources/keep-reserved.ts';
 import type { CatalogSnapshot, PoolCatalog } from '#agent/sources/pool-catalog.ts';
-import { reservedAddresses } from '#agent/sources/reserved-addresses.ts';
 import { findLaterOverlaps } from '#pkg/crd/later-overlaps.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
@@ -85,7 +85,7 @@ export class PoolCache implements PoolCatalog, AsyncDisposable {
       pools: new Map(dated.map(({ pool }) => [pool.name, pool])),
       overlaps: findLaterOverlaps(dated),
       reservedIps,
-      reserved: reservedAddresses(reservedIps, before),
+      reserved: keepReserved(reservedIps, before),
       problems: [...this.#specs.problems, ...this.#reserved.problems].toSorted(compareText),
     };
   }

@@ -1,5 +1,5 @@
+import { keepReserved } from '#agent/sources/keep-reserved.ts';
 import type { CatalogSnapshot } from '#agent/sources/pool-catalog.ts';
-import { reservedAddresses } from '#agent/sources/reserved-addresses.ts';
 import { findOverlap } from '#pkg/crd/pool-overlap.ts';
 import { compareText } from '#pkg/pool/order.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
@@ -38,7 +38,7 @@ export function assembleCatalog(
     // Of two files that contradict each other only one is accepted.
     overlaps: new Map(),
     reservedIps,
-    reserved: reservedAddresses(reservedIps, before),
+    reserved: keepReserved(reservedIps, before),
     problems,
   };
 }

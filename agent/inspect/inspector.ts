@@ -10,15 +10,16 @@ import type { PoolView } from '#agent/views/pool-view.ts';
 import type { PoolViews } from '#agent/views/pool-views.ts';
 import type { CheckAnswer, ExplainAnswer, PoolsAnswer, RecordsAnswer, WhoAnswer } from '#pkg/agentapi/admin.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
+import { reservedBy } from '#pkg/crd/reserved-addresses.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
-import { formatCidr } from '#pkg/ip/cidr.ts';
 import { everyRecord } from '#pkg/ledger/every-record.ts';
 import type { Ledger, RecordQuery } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { PoolRequest } from '#pkg/pool/request.ts';
 import { holderKey } from '#pkg/record/holder.ts';
 import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
+import { summarizePool } from '#pkg/record/pool-summary.ts';
 import { DEFAULT_DOMAIN, recordName } from '#pkg/record/record-metadata.ts';
 import { findRecordProblems } from './record-problems.ts';
 
@@ -45,9 +46,8 @@ export class Inspector {
 
   async pools(): Promise<PoolsAnswer> {
     const { pools, problems } = this.#deps.catalog.current();
-    const summaries = await Promise.all(
-      [...pools.values()].map(async (pool) => summarize(await this.#freshView(pool))),
-    );
+    const views = await Promise.all([...pools.values()].map((pool) => this.#freshView(pool)));
+    const summaries = views.map(({ pool, usable, freeCount }) => summarizePool(pool, usable, freeCount));
     return { pools: summaries, problems };
   }
 
@@ -86,9 +86,7 @@ export class Inspector {
       address: formatAddress(address),
       records: records.filter((it) => it !== null),
       pools: containing.map((pool) => pool.name),
-      reservedBy: reservedIps
-        .filter((it) => it.family === address.family && it.addresses.contains(address.value))
-        .map((it) => it.name),
+      reservedBy: reservedBy(reservedIps, address),
       asOfMs: Math.floor(performance.timeOrigin + asOfMs),
     };
   }
@@ -190,19 +188,4 @@ export class Inspector {
 
 function toHeld({ spec }: IpRecord): NonNullable<ExplainAnswer['held']>[number] {
   return { address: spec.address, pool: spec.pool.name, state: spec.state };
-}
-
-function summarize({ pool, usable, usedCount, freeCount }: PoolView): PoolsAnswer['pools'][number] {
-  return {
-    name: pool.name,
-    family: pool.family,
-    subnet: formatCidr(pool.subnet),
-    domain: pool.domain,
-    total: String(pool.addresses.size),
-    used: String(usedCount),
-    free: String(freeCount),
-    reserved: String(pool.addresses.size - usable.size),
-    isDefault: pool.isDefault,
-    isDisabled: pool.isDisabled,
-  };
 }

@@ -3,10 +3,10 @@ import type { KubeObject, NewObject, SeenObject } from '#pkg/kube/objects/kube-o
 import { FINALIZER } from '#pkg/kube/objects/spider-resources.ts';
 import { isStickyHolder } from '#pkg/record/holder.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { isHeld } from '#pkg/record/record-value.ts';
 import { shownRecords } from './endpoint-records.ts';
 import { endpointStatus } from './endpoint-status.ts';
 import type { PodIdentity } from './pods-view.ts';
-import { isHeld } from './record-value.ts';
 
 /** Ours to delete once its records are gone. Spiderpool's own endpoints do not have it. */
 const PROJECTED = 'ipledger.io/projected';

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { omitAbsent } from '#pkg/decode/untrusted.ts';
 import { isMap } from '#pkg/kube/objects/kube-object.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { isHeld } from '#pkg/record/record-value.ts';
 import { formatAllocatedIps } from './allocated-ips.ts';
 import { settleConditions } from './condition.ts';
 import { asRead, type JsonCount, toJsonCount } from './json-count.ts';
 import { POOL_CONDITIONS, type PoolFacts, poolConditions } from './pool-conditions.ts';
-import { isHeld } from './record-value.ts';
 
 /** `status` of a SpiderIPPool, to be written whole. */
 export interface PoolStatus {

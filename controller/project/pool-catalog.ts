@@ -1,7 +1,8 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { decodePool } from '#pkg/crd/decode-pool.ts';
-import { decodeReservedIp } from '#pkg/crd/decode-reserved-ip.ts';
+import { decodeReservedIp, type ReservedIp } from '#pkg/crd/decode-reserved-ip.ts';
 import { type DatedPool, findLaterOverlaps } from '#pkg/crd/later-overlaps.ts';
+import { type ReservedAddresses, reservedAddresses } from '#pkg/crd/reserved-addresses.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Family } from '#pkg/ip/address.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
@@ -20,7 +21,7 @@ export class PoolReadings implements Disposable {
   readonly #readings = new WeakMap<KubeObject, Reading>();
   readonly #subscriptions: readonly Disposable[];
   #overlaps: ReadonlyMap<string, string> | null = null;
-  #reservedSets: ReadonlyMap<Family, IntervalSet> | null = null;
+  #reservedSets: ReservedAddresses | null = null;
 
   constructor(pools: ObjectView, reserved: ObjectView) {
     this.#pools = pools;
@@ -65,11 +66,8 @@ export class PoolReadings implements Disposable {
   }
 
   reserved(family: Family): IntervalSet {
-    this.#reservedSets ??= new Map<Family, IntervalSet>([
-      [4, this.#unite(4)],
-      [6, this.#unite(6)],
-    ]);
-    return this.#reservedSets.get(family) ?? IntervalSet.EMPTY;
+    this.#reservedSets ??= reservedAddresses([...this.#reserved.all()].flatMap(readReservedIp));
+    return this.#reservedSets[family];
   }
 
   #read(object: KubeObject): Reading {
@@ -86,18 +84,6 @@ export class PoolReadings implements Disposable {
       if (pool !== null) yield { pool, createdAt: object.metadata.creationTimestamp ?? '' };
     }
   }
-
-  #unite(family: Family): IntervalSet {
-    const intervals = [...this.#reserved.all()].flatMap((object) => {
-      try {
-        const reserved = decodeReservedIp(withKind(RESERVED_IPS, object));
-        return reserved.family === family && !reserved.isTerminating ? reserved.addresses.intervals() : [];
-      } catch {
-        return []; // a reservation that cannot be decoded has no effect; admission has refused it to its author
-      }
-    });
-    return IntervalSet.of(intervals);
-  }
 }
 
 function readPool(object: KubeObject): Reading {
@@ -105,6 +91,15 @@ function readPool(object: KubeObject): Reading {
     return { pool: decodePool(withKind(POOLS, object)), problem: null };
   } catch (thrown) {
     return { pool: null, problem: toIpamError(thrown).message };
+  }
+}
+
+/** A reservation that cannot be decoded has no effect; admission has refused it to its author. */
+function readReservedIp(object: KubeObject): ReservedIp[] {
+  try {
+    return [decodeReservedIp(withKind(RESERVED_IPS, object))];
+  } catch {
+    return [];
   }
 }
 

@@ -1,10 +1,11 @@
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { usableAddresses } from '#pkg/record/pool-summary.ts';
+import { isHeld, recordedAddresses, recordValue } from '#pkg/record/record-value.ts';
 import { listSome } from '#pkg/text/text-list.ts';
 import { MOST_ENTRIES } from './allocated-ips.ts';
 import type { WantedCondition } from './condition.ts';
-import { addressesOf, isHeld, recordValue } from './record-value.ts';
 
 export const POOL_CONDITIONS = ['Ready', 'Exhausted', 'Shrunk', 'AllocatedIPsOmitted'] as const;
 
@@ -50,15 +51,16 @@ function judgeExhausted({ pool, reserved }: PoolFacts, records: readonly IpRecor
   if (pool === null) return { status: 'Unknown', reason: 'Invalid', message: '' };
   const { addresses } = pool;
   if (addresses.isEmpty) return { status: 'True', reason: 'Empty', message: 'spec.ips less spec.excludeIPs is empty' };
-  const unreserved = addresses.subtract(reserved);
-  if (unreserved.isEmpty) {
+  const usable = usableAddresses(pool, reserved);
+  if (usable.isEmpty) {
     return { status: 'True', reason: 'AllReserved', message: 'all addresses are reserved by SpiderReservedIPs' };
   }
   // Fewer records than addresses cannot fill it; only near the end is it worth to look at each.
-  const isFull = BigInt(records.length) >= unreserved.size && unreserved.subtract(addressesOf(records)).isEmpty;
+  const isFull =
+    BigInt(records.length) >= usable.size && usable.subtract(recordedAddresses(pool.family, records)).isEmpty;
   if (!isFull) return { status: 'False', reason: 'AddressesLeft', message: '' };
-  const inside = records.filter((record) => unreserved.contains(recordValue(record)));
-  return { status: 'True', reason: 'AllTaken', message: `of ${unreserved.size} addresses ${countByState(inside)}` };
+  const inside = records.filter((record) => usable.contains(recordValue(record)));
+  return { status: 'True', reason: 'AllTaken', message: `of ${usable.size} addresses ${countByState(inside)}` };
 }
 
 function judgeShrunk({ pool }: PoolFacts, records: readonly IpRecord[]): Verdict | null {

@@ -1,10 +1,11 @@
 import type { SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { type IpRecord, RECORD_STATES } from '#pkg/record/ip-record.ts';
+import { usableAddresses } from '#pkg/record/pool-summary.ts';
+import { isHeld, recordedAddresses, recordValue } from '#pkg/record/record-value.ts';
 import type { CONTROLLER_METRICS } from './metric-names.ts';
 import { isPoolOfSubnet } from './plan-subnet-status.ts';
 import { type PoolFacts, readiness } from './pool-conditions.ts';
-import { addressesOf, isHeld, recordValue } from './record-value.ts';
 
 export interface Sample {
   readonly name: keyof typeof CONTROLLER_METRICS;
@@ -44,7 +45,7 @@ function samplesOfPool({ facts, records }: GaugedPool): Sample[] {
     value: status === 'True' ? 1 : 0,
   };
   if (pool === null) return [ready, ...states];
-  const available = pool.addresses.subtract(reserved).subtract(addressesOf(records));
+  const available = usableAddresses(pool, reserved).subtract(recordedAddresses(pool.family, records));
   const outside = records.filter((record) => isHeld(record) && !pool.addresses.contains(recordValue(record)));
   return [
     { name: 'spiderpool_debug_ippool_total_ip_counts', labels: upstream, value: Number(pool.addresses.size) },

@@ -7,10 +7,10 @@ import type {
   ReleaseAnswer,
   WhoAnswer,
 } from '#pkg/agentapi/admin.ts';
+import { reservedBy } from '#pkg/crd/reserved-addresses.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { type Address, formatAddress, parseAddress } from '#pkg/ip/address.ts';
-import { formatCidr } from '#pkg/ip/cidr.ts';
-import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import type { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { toLedgerError } from '#pkg/ledger/kubernetes/kubernetes-failure.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
@@ -19,10 +19,12 @@ import { namesIn } from '#pkg/ledger/kubernetes/kubernetes-table.ts';
 import { compareText } from '#pkg/pool/order.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { summarizePool, usableAddresses } from '#pkg/record/pool-summary.ts';
 import { parseRecordName, recordName } from '#pkg/record/record-metadata.ts';
 import { findStoredProblems } from '#pkg/record/record-problems.ts';
+import { recordedAddresses } from '#pkg/record/record-value.ts';
 import type { AdminClient } from './admin-client.ts';
-import { type ClusterPools, readPools, readRecords } from './cluster-objects.ts';
+import { readPools, readRecords } from './cluster-objects.ts';
 
 /** The questions that records and pools alone can answer, asked of the API server with the operator's own rights. */
 export function openClusterClient(client: KubeClient): AdminClient {
@@ -50,27 +52,15 @@ export function openClusterClient(client: KubeClient): AdminClient {
 async function summarizePools(client: KubeClient): Promise<PoolsAnswer> {
   const [pools, records] = [await readPools(client), await readRecords(client)];
   const byPool = Map.groupBy(records.items, ({ spec }) => spec.pool.name);
-  const summaries = [...pools.pools.values()].map((pool) => summarize(pool, byPool.get(pool.name) ?? [], pools));
+  const summaries = [...pools.pools.values()].map((pool) =>
+    summarize(pool, byPool.get(pool.name) ?? [], pools.reserved[pool.family]),
+  );
   return { pools: summaries, problems: [...pools.problems, ...records.problems] };
 }
 
-function summarize(pool: Pool, records: readonly IpRecord[], { reserved }: ClusterPools): PoolSummary {
-  const usable = pool.addresses.subtract(reserved[pool.family]);
-  const values = records.map(({ spec }) => parseAddress(spec.address)).filter(({ family }) => family === pool.family);
-  const taken = IntervalSet.of(values.map(({ value }) => ({ first: value, last: value })));
-  const free = usable.subtract(taken).size;
-  return {
-    name: pool.name,
-    family: pool.family,
-    subnet: formatCidr(pool.subnet),
-    domain: pool.domain,
-    total: String(pool.addresses.size),
-    used: String(usable.size - free),
-    free: String(free),
-    reserved: String(pool.addresses.size - usable.size),
-    isDefault: pool.isDefault,
-    isDisabled: pool.isDisabled,
-  };
+function summarize(pool: Pool, records: readonly IpRecord[], reserved: IntervalSet): PoolSummary {
+  const usable = usableAddresses(pool, reserved);
+  return summarizePool(pool, usable, usable.subtract(recordedAddresses(pool.family, records)).size);
 }
 
 /** All at once: the API server's own pages are behind it. */
@@ -108,7 +98,7 @@ async function findHolders(client: KubeClient, address: Address, domain: string 
     address: formatAddress(address),
     records: records.filter((it) => it !== null),
     pools: [...pools.values()].filter(contains).map(({ name }) => name),
-    reservedBy: reservedIps.filter(contains).map(({ name }) => name),
+    reservedBy: reservedBy(reservedIps, address),
     asOfMs: Date.now(),
   };
 }

@@ -1,8 +1,7 @@
 import { decodePool } from '#pkg/crd/decode-pool.ts';
 import { decodeReservedIp, type ReservedIp } from '#pkg/crd/decode-reserved-ip.ts';
+import { type ReservedAddresses, reservedAddresses } from '#pkg/crd/reserved-addresses.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
-import type { Family } from '#pkg/ip/address.ts';
-import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { apiVersionOf, type Resource } from '#pkg/kube/objects/resource.ts';
@@ -21,7 +20,7 @@ export interface Read<T> {
 export interface ClusterPools {
   readonly pools: ReadonlyMap<string, Pool>;
   readonly reservedIps: readonly ReservedIp[];
-  readonly reserved: Readonly<Record<Family, IntervalSet>>;
+  readonly reserved: ReservedAddresses;
   readonly problems: readonly string[];
 }
 
@@ -48,16 +47,10 @@ export async function readRecords(client: KubeClient): Promise<Read<IpRecord>> {
 export async function readPools(client: KubeClient): Promise<ClusterPools> {
   const pools = decodeAll(await listObjects(client, POOLS), decodePool);
   const reserved = decodeAll(await listObjects(client, RESERVED_IPS), decodeReservedIp);
-  const reservedOf = (family: Family) =>
-    IntervalSet.of(
-      reserved.items
-        .filter((it) => it.family === family && !it.isTerminating)
-        .flatMap((it) => [...it.addresses.intervals()]),
-    );
   return {
     pools: new Map(pools.items.map((pool) => [pool.name, pool])),
     reservedIps: reserved.items,
-    reserved: { 4: reservedOf(4), 6: reservedOf(6) },
+    reserved: reservedAddresses(reserved.items),
     problems: [...pools.problems, ...reserved.problems],
   };
 }
