@@ -7,6 +7,13 @@ import { PodCache } from './pod-cache.ts';
 import { PoolCache } from './pool-cache.ts';
 import { TopController } from './top-controller.ts';
 
+interface NodeWatchesOptions {
+  readonly node: string;
+  readonly namespace: string;
+  /** The store of the API server was restored from a backup. */
+  readonly onRestored?: () => void;
+}
+
 /** Everything an agent watches. Every watch here is multiplied by the number of nodes. */
 export class NodeWatches implements AsyncDisposable {
   readonly pods: PodCache;
@@ -16,8 +23,8 @@ export class NodeWatches implements AsyncDisposable {
   readonly controllers: TopController;
   readonly #adoption: AdoptionWatch;
 
-  constructor(client: KubeClient, { node, namespace }: { node: string; namespace: string }, log: Logger) {
-    this.pods = new PodCache(client, { node, log });
+  constructor(client: KubeClient, { node, namespace, onRestored = () => {} }: NodeWatchesOptions, log: Logger) {
+    this.pods = new PodCache(client, { node, log, onRestored });
     this.pools = new PoolCache(client, log);
     this.namespaces = new NamespaceCache(client, log);
     this.nodeLabels = new NodeLabels(client, node, log);

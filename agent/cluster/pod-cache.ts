@@ -14,6 +14,8 @@ import { logTrouble } from './watch-trouble.ts';
 export interface PodCacheOptions {
   readonly node: string;
   readonly log: Logger;
+  /** The store of the API server was restored from a backup. */
+  readonly onRestored?: () => void;
 }
 
 const READ_TIMEOUT_MS = 5_000;
@@ -29,7 +31,7 @@ export class PodCache implements Pods, AsyncDisposable {
   readonly #table = new NodePodTable((uid) => this.#tellEnd(uid));
   readonly #reflector: Reflector;
 
-  constructor(client: KubeClient, { node, log }: PodCacheOptions) {
+  constructor(client: KubeClient, { node, log, onRestored = () => {} }: PodCacheOptions) {
     this.#client = client;
     this.#node = node;
     this.#log = log;
@@ -38,6 +40,10 @@ export class PodCache implements Pods, AsyncDisposable {
       query: { fieldSelector: `spec.nodeName=${node}` },
       onEvent: (event) => this.#take(event),
       onTrouble: logTrouble(log, 'pods of this node'),
+      onRestored: () => {
+        this.#table.startAnew();
+        onRestored();
+      },
     });
     this.synced = this.#reflector.synced;
   }

@@ -52,6 +52,14 @@ export class NodePodTable {
     return newest.facts;
   }
 
+  /** The store was restored: what was known is older than whatever comes next, and deleted pods may exist again. */
+  startAnew(): void {
+    this.#gone.clear();
+    for (const [objectUid, entry] of this.#entries) {
+      this.#entries.set(objectUid, { ...entry, facts: { ...entry.facts, resourceVersion: '0' } });
+    }
+  }
+
   /** Deleted, or found to be. */
   end(objectUid: string): void {
     this.#gone.set(objectUid, true);

@@ -53,6 +53,7 @@ export class PoolSpecs implements AsyncDisposable {
       form: 'metadata',
       onEvent: (event) => this.#take(event),
       onTrouble: logTrouble(log, 'pools'),
+      onRestored: () => this.#startAnew(),
     });
   }
 
@@ -78,6 +79,11 @@ export class PoolSpecs implements AsyncDisposable {
     if (event.type === 'Deleted') this.#forget(event.identity.name, event.identity.uid);
     else if (event.type === 'Synced') this.#takeList();
     else this.#show(event.object.metadata);
+  }
+
+  /** The store was restored: every pool is read again, although its version may be older than the one held. */
+  #startAnew(): void {
+    for (const [name, held] of this.#held) this.#held.set(name, { ...held, resourceVersion: '0', stamp: '' });
   }
 
   #show(metadata: ObjectMeta): void {

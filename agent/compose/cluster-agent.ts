@@ -9,10 +9,14 @@ import { refuseReleaseBy } from '#agent/cluster/refuse-release.ts';
 import { Journal } from '#agent/debts/journal.ts';
 import { journalled } from '#agent/debts/journalled-ledger.ts';
 import { Spool } from '#agent/debts/spool.ts';
+import { AnsweredStore } from '#agent/node/answered-store.ts';
 import { isOfNode } from '#agent/node/is-own.ts';
+import { heldAfterRestore, LedgerRevisions } from '#agent/node/ledger-revisions.ts';
+import { lookAtNetns } from '#agent/node/netns-look.ts';
 import { NodeIndex } from '#agent/node/node-index.ts';
+import { RecordRestorer } from '#agent/release/record-restorer.ts';
 import { refreshIndex } from '#agent/release/refresh-index.ts';
-import { conflictEvents, podBehind } from '#agent/report/agent-events.ts';
+import { conflictEvents, lostAddressEvents, podBehind, restoredEvent } from '#agent/report/agent-events.ts';
 import type { AgentMetrics } from '#agent/report/agent-metrics.ts';
 import type { Readiness } from '#agent/serve/readiness.ts';
 import { buildServer } from '#agent/serve/server.ts';
@@ -24,11 +28,14 @@ import { KubeClient } from '#pkg/kube/client/client.ts';
 import { EventSink } from '#pkg/kube/events/event-sink.ts';
 import type { LoadAccess } from '#pkg/kube/transport/access.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
+import { readRevision } from '#pkg/ledger/kubernetes/kubernetes-list.ts';
+import { describeHolder } from '#pkg/record/holder.ts';
 import type { AgentEnv } from './agent-env.ts';
 import { planOptionsOf, probeSettingsOf } from './agent-settings.ts';
 import { startBackground } from './background.ts';
 import { composeAgent } from './compose-agent.ts';
 import { openProber } from './open-prober.ts';
+import { oneAtATime } from './repeat.ts';
 
 const UNFINISHED_AFTER_MS = 3_600_000;
 
@@ -66,11 +73,20 @@ export async function startClusterAgent(
   const events = starting.use(
     new EventSink(client, { reporter: 'agent', instance: env.podName, onTrouble: reportEvents(log) }),
   );
+  const nowMs = () => performance.now();
+  const answered = await openAnswered(dataDirectory, log);
+  starting.defer(() => answered.settled());
+  const revisions = new LedgerRevisions(nowMs);
+  for (const record of answered.all()) revisions.note(record);
   const raw = openKubernetesLedger(client, { onUnreadable: reportUnreadable(log) });
   starting.defer(() => raw.close());
-  const ledger = journalled(raw, journal, () => new Date());
-  const index = new NodeIndex(() => performance.now());
-  const watches = starting.use(new NodeWatches(client, { node, namespace }, log));
+  const held = heldAfterRestore(raw, revisions, () => readRevision(client));
+  const ledger = journalled(held, journal, () => new Date());
+  const index = new NodeIndex(nowMs, (record) => {
+    // The target of a migration is answered with a record of the source node, which keeps it there.
+    if (record.spec.holder.node === node) answered.keep(record);
+  });
+  const watches = starting.use(new NodeWatches(client, { node, namespace, onRestored: () => revisions.fell() }, log));
   const { multusClusterNetwork, multusNamespace } = env;
   const holders = new PodHolders(watches, {
     ...config,
@@ -86,6 +102,7 @@ export async function startClusterAgent(
     planOptions: planOptionsOf(config, env),
     spool,
     journal,
+    answered,
     decideRelease: podReleaseDecision(watches.pods, config),
     judgeLeftover: judgeSandbox(watches.pods),
     isStillAlive: async ({ holder, podName }) => {
@@ -107,7 +124,7 @@ export async function startClusterAgent(
       for (const event of conflictEvents(podBehind(spec.holder, watches.pods), spec.pool, found)) events.emit(event);
     },
   });
-  const { agent, releaser, waiters } = composed;
+  const { agent, releaser, waiters, queue } = composed;
   metrics.watch('journal-entries', () => journal.size);
   metrics.watch('index-records', () => index.size);
   metrics.watch('spool-entries', () => spool.count());
@@ -128,11 +145,46 @@ export async function startClusterAgent(
     );
   };
   starting.use(watches.pods.onEnd(ended));
-  const refresh = () =>
-    refreshIndex({ ledger, index, releaser, pods: watches.pods, node, nowMs: () => performance.now(), log });
+  const restorer = new RecordRestorer({
+    ledger: journalled(raw, journal, () => new Date()),
+    index,
+    answered,
+    queue,
+    pods: watches.pods,
+    node,
+    look: ({ spec }) => lookAtNetns(spec.holder.netns),
+    onRestored: (record) => {
+      metrics.recordRestored();
+      events.emit(restoredEvent(podBehind(record.spec.holder, watches.pods), record));
+    },
+    onLost: ({ record, now }) => {
+      log.error(
+        { address: record.spec.address, holder: describeHolder(record), now: describeHolder(now) },
+        'address is in use twice',
+      );
+      for (const event of lostAddressEvents(podBehind(record.spec.holder, watches.pods), record, now))
+        events.emit(event);
+    },
+    log,
+  });
+  metrics.watch('lost-addresses', () => restorer.lost.length);
+  const refresh = oneAtATime(() =>
+    refreshIndex({ ledger, index, releaser, pods: watches.pods, restorer, node, nowMs, log }),
+  );
+  revisions.onFall(() => {
+    log.error('the store of the API server was restored from a backup: records are compared with live sandboxes');
+    if (agent.readiness.isReady)
+      refresh().catch((thrown: unknown) => log.error({ why: toIpamError(thrown).message }, 'records not compared'));
+  });
   starting.use(startBackground({ composed, watches, refresh, spool, log }));
   const everything = starting.move();
   return { readiness: agent.readiness, [Symbol.asyncDispose]: () => everything.disposeAsync() };
+}
+
+async function openAnswered(dataDirectory: string, log: Logger): Promise<AnsweredStore> {
+  return await AnsweredStore.open(join(dataDirectory, 'answered'), (file, why) =>
+    log.warn({ file, why }, 'answered attachment not kept on disk'),
+  );
 }
 
 async function openJournal(dataDirectory: string, log: Logger): Promise<Journal> {

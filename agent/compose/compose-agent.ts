@@ -14,6 +14,7 @@ import { EntryBackoff } from '#agent/debts/entry-backoff.ts';
 import type { Journal } from '#agent/debts/journal.ts';
 import type { Spool } from '#agent/debts/spool.ts';
 import { Inspector } from '#agent/inspect/inspector.ts';
+import type { AnsweredStore } from '#agent/node/answered-store.ts';
 import type { IsOwn } from '#agent/node/is-own.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import { Collector, type JudgeLeftover } from '#agent/release/collector.ts';
@@ -44,6 +45,8 @@ export interface AgentPorts {
   readonly spool: Spool;
   /** Null where the ledger is in this process. */
   readonly journal: Journal | null;
+  /** Null where the ledger is in this process. */
+  readonly answered: AnsweredStore | null;
   readonly decideRelease: DecideRelease;
   readonly judgeLeftover: JudgeLeftover;
   /** Null where no holder is sticky. Never from a cache. */
@@ -69,6 +72,8 @@ export interface ComposedAgent {
   readonly releaser: Releaser;
   readonly collector: Collector;
   readonly waiters: FreedWaiters;
+  /** What is done about one attachment is done in its turn. */
+  readonly queue: KeyedQueue;
   /** Settles the entries of the journal; does nothing without a journal. */
   readonly settleJournal: () => Promise<void>;
 }
@@ -80,7 +85,8 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
   const now = ports.now ?? (() => new Date());
   const queue = new KeyedQueue();
   const views = new PoolViews(catalog, ledger, index, node);
-  const giveBack = new GiveBack({ ledger, index, views, catalog, journal, now, nowMs, failpoint, log });
+  const { answered } = ports;
+  const giveBack = new GiveBack({ ledger, index, views, catalog, journal, answered, now, nowMs, failpoint, log });
   const { prober, probeSettings: settings, metrics = NO_METRICS, events = NO_EVENTS, onConflict = () => {} } = ports;
   const onTurn = (waitedMs: number) => metrics.queueWait(waitedMs, 'release');
   const releaser = new Releaser({
@@ -144,5 +150,5 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     if (journal === null) return;
     await settleJournal({ journal, ledger, index, giveBack, queue, backoff, node, now, nowMs, log });
   };
-  return { agent, releaser, collector, waiters, settleJournal: settle };
+  return { agent, releaser, collector, waiters, queue, settleJournal: settle };
 }

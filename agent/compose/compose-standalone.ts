@@ -18,6 +18,7 @@ type Given =
   | 'holders'
   | 'planOptions'
   | 'journal'
+  | 'answered'
   | 'decideRelease'
   | 'judgeLeftover'
   | 'isStillAlive'
@@ -42,6 +43,7 @@ export function composeStandalone(ports: StandalonePorts): ComposedAgent {
     holders: new ContainerHolders(node, bootID),
     planOptions: PLAN_OPTIONS,
     journal: null,
+    answered: null,
     decideRelease: ALWAYS_FREE,
     judgeLeftover: (record, sight) =>
       judgeLeftover(record, { ...sight, bootID, longestRestMs: longestRestMs(record) }, patience, now()),

@@ -25,3 +25,19 @@ export function repeat(
     },
   };
 }
+
+/** A task that is asked for while it runs is run once more after that, for all who asked meanwhile. */
+export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve();
+  let next: Promise<void> | null = null;
+  return () => {
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = null;
+        running = task();
+        return running;
+      });
+    return next;
+  };
+}

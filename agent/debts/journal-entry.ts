@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Attachment } from '#agent/calls/attachment.ts';
 import { asBoolean, asObject, asOneOf, asString, ifPresent } from '#pkg/decode/untrusted.ts';
-import { decodeRecordSpec } from '#pkg/record/decode-record.ts';
+import { decodeRecord } from '#pkg/record/decode-record.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 /** `free`: the record is deleted. `rest`: it becomes Cooling where the pool has a cooldown. `retain`: it becomes Retained. */
@@ -94,16 +94,5 @@ export function decodeEntry(value: unknown): JournalEntry {
     isChange: asBoolean(fields['isChange'], 'isChange'),
     ...(spared === undefined ? {} : { spared }),
     at,
-  };
-}
-
-function decodeRecord(value: unknown): IpRecord {
-  const record = asObject(value, 'record');
-  return {
-    name: asString(record['name'], 'record.name', LONGEST),
-    uid: asString(record['uid'], 'record.uid', LONGEST),
-    resourceVersion: asString(record['resourceVersion'], 'record.resourceVersion', LONGEST),
-    createdAt: asString(record['createdAt'], 'record.createdAt', LONGEST),
-    spec: decodeRecordSpec(record['spec']),
   };
 }

@@ -16,9 +16,11 @@ export class NodeIndex {
   readonly #byContainer = new Map<string, Set<string>>();
   readonly #byUid = new Map<string, Set<string>>();
   readonly #nowMs: () => number;
+  readonly #onAnswered: (record: IpRecord) => void;
 
-  constructor(nowMs: () => number) {
+  constructor(nowMs: () => number, onAnswered: (record: IpRecord) => void = () => {}) {
     this.#nowMs = nowMs;
+    this.#onAnswered = onAnswered;
   }
 
   get size(): number {
@@ -71,7 +73,9 @@ export class NodeIndex {
 
   markAnswered({ name, uid }: IpRecord): void {
     const entry = this.#byName.get(name);
-    if (entry?.record.uid === uid) this.#byName.set(name, { ...entry, isAnswered: true });
+    if (entry?.record.uid !== uid) return;
+    this.#byName.set(name, { ...entry, isAnswered: true });
+    this.#onAnswered(entry.record);
   }
 
   /** A record outlives its holder: what the one before was answered says nothing about the next. */

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Failpoint } from '#agent/calls/failpoint.ts';
 import type { Journal } from '#agent/debts/journal.ts';
 import { type Fate, isLeftBehind } from '#agent/debts/journal-entry.ts';
+import type { AnsweredStore } from '#agent/node/answered-store.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { PoolCatalog } from '#agent/sources/pool-catalog.ts';
 import type { PoolViews } from '#agent/views/pool-views.ts';
@@ -20,6 +21,8 @@ export interface GiveBackDeps {
   readonly catalog: PoolCatalog;
   /** Null where the ledger is in this process: then a release that fails is an error. */
   readonly journal: Journal | null;
+  /** Null where the ledger is in this process: then no record is lost without its agent. */
+  readonly answered: AnsweredStore | null;
   readonly now: () => Date;
   readonly nowMs: () => number;
   readonly failpoint: Failpoint;
@@ -72,7 +75,9 @@ export class GiveBack {
   }
 
   async #settleOrOwe(seen: IpRecord, fate: Fate): Promise<GivenBack> {
-    const { journal } = this.#deps;
+    const { journal, answered } = this.#deps;
+    // Before the write: what this agent gives back itself is never restored (rule 9).
+    answered?.forget(seen.name);
     try {
       return await this.settle(seen, fate);
     } catch (thrown) {

@@ -5,6 +5,7 @@ import type { Pods } from '#agent/sources/pods.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { holderKey } from '#pkg/record/holder.ts';
 import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
+import type { RecordRestorer } from './record-restorer.ts';
 import type { Releaser } from './releaser.ts';
 
 export interface RefreshDeps {
@@ -13,6 +14,8 @@ export interface RefreshDeps {
   readonly releaser: Releaser;
   readonly pods: Pick<Pods, 'known'>;
   readonly node: string;
+  /** Creates lost records of live sandboxes again (rule 9), before an ADD can take their addresses. */
+  readonly restorer: Pick<RecordRestorer, 'restore'>;
   readonly nowMs: () => number;
   readonly log: Logger;
 }
@@ -31,6 +34,7 @@ export async function refreshIndex(deps: RefreshDeps): Promise<void> {
     // What was written meanwhile is newer than the list.
     if (writtenAtMs === null || writtenAtMs < listedAtMs) index.refresh(record);
   }
+  await deps.restorer.restore(listed, listedAtMs);
   await reclaimSuspects(deps);
   await dropSecondRecords(deps, listedAtMs);
 }

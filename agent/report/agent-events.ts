@@ -2,7 +2,10 @@ import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import type { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Reason } from '#pkg/errors/reasons.ts';
 import type { EmittedEvent, Regarded } from '#pkg/kube/events/events.ts';
-import type { Holder } from '#pkg/record/ip-record.ts';
+import { describeHolder } from '#pkg/record/holder.ts';
+import type { Holder, IpRecord } from '#pkg/record/ip-record.ts';
+
+type PodOfEvent = Pick<AddArgs, 'podNamespace' | 'podName' | 'podUID'>;
 
 /** The failures of an ADD that the owner of the pod or pool can fix. */
 export const FAILED_ADD_EVENTS = {
@@ -31,23 +34,46 @@ export function failedAddEvent(args: AddArgs, { reason, message, details }: Ipam
 export function podBehind(
   { namespace, name, uid = '' }: Pick<Holder, 'namespace' | 'name' | 'uid'>,
   pods: { known(uid: string): { readonly name: string } | null },
-): Pick<AddArgs, 'podNamespace' | 'podName' | 'podUID'> {
+): PodOfEvent {
   return { podNamespace: namespace, podName: pods.known(uid)?.name ?? name, podUID: uid };
 }
 
 export function conflictEvents(
-  pod: Pick<AddArgs, 'podNamespace' | 'podName' | 'podUID'>,
+  pod: PodOfEvent,
   pool: { readonly name: string; readonly uid: string },
   found: { readonly address: string; readonly mac: string },
 ): EmittedEvent[] {
   const note = `${found.address} of pool ${pool.name} is used by a foreign host with MAC ${found.mac}`;
-  const poolItself = { apiVersion: 'spiderpool.spidernet.io/v2beta1', kind: 'SpiderIPPool', namespace: '', ...pool };
-  const regarded: Regarded[] = pod.podName === '' ? [poolItself] : [podOf(pod), poolItself];
+  const regarded: Regarded[] = pod.podName === '' ? [poolItself(pool)] : [podOf(pod), poolItself(pool)];
   return regarded.map((regarding) => ({ regarding, type: 'Warning', reason: CONFLICT_EVENT, note }));
 }
 
-function podOf(pod: Pick<AddArgs, 'podNamespace' | 'podName' | 'podUID'>): Regarded {
+/** A record of a live sandbox was missing, and the agent wrote it again (rule 9). */
+export function restoredEvent(pod: PodOfEvent, { spec }: IpRecord): EmittedEvent {
+  const note = `the record of ${spec.address} was missing although the pod uses it; it was created again`;
+  return { regarding: podOf(pod), type: 'Warning', reason: 'IPRecordRestored', note };
+}
+
+/** Two live pods on one address: for both of them, and for the pool. */
+export function lostAddressEvents(pod: PodOfEvent, lost: IpRecord, now: IpRecord): EmittedEvent[] {
+  const { holder, pool, address } = lost.spec;
+  const note = `${address} is in use twice: by ${describeHolder(lost)} on node ${holder.node}, whose record was lost, and by ${describeHolder(now)} on node ${now.spec.holder.node}, which has the record now; delete the first pod, or both`;
+  const { namespace, name, uid = '' } = now.spec.holder;
+  const other = podOf({ podNamespace: namespace, podName: name, podUID: uid });
+  return [podOf(pod), other, poolItself(pool)].map((regarding) => ({
+    regarding,
+    type: 'Warning',
+    reason: 'IPAddressInUseTwice',
+    note,
+  }));
+}
+
+function podOf(pod: PodOfEvent): Regarded {
   return { apiVersion: 'v1', kind: 'Pod', namespace: pod.podNamespace, name: pod.podName, uid: pod.podUID };
+}
+
+function poolItself({ name, uid }: { readonly name: string; readonly uid: string }): Regarded {
+  return { apiVersion: 'spiderpool.spidernet.io/v2beta1', kind: 'SpiderIPPool', namespace: '', name, uid };
 }
 
 function isTold(reason: Reason): reason is keyof typeof FAILED_ADD_EVENTS {

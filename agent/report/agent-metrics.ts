@@ -8,6 +8,7 @@ export const WATCHED_GAUGES = [
   'index-records',
   'waiting-adds',
   'lost-events',
+  'lost-addresses',
 ] as const;
 export type WatchedGauge = (typeof WATCHED_GAUGES)[number];
 
@@ -23,6 +24,8 @@ export interface AgentMetrics {
   createConflict(): void;
   /** A release failed at its precondition: the record has changed. */
   releaseConflict(): void;
+  /** A lost record of a live sandbox was created again. */
+  recordRestored(): void;
   /** Once per gauge; `read` is called at every scrape and must be cheap. */
   watch(gauge: WatchedGauge, read: () => number): void;
 }
@@ -34,5 +37,6 @@ export const NO_METRICS: AgentMetrics = {
   probe() {},
   createConflict() {},
   releaseConflict() {},
+  recordRestored() {},
   watch() {},
 };

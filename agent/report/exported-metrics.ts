@@ -19,6 +19,7 @@ const CAUSES: Readonly<Partial<Record<Reason, Cause>>> = {
   'out-of-time': 'retries_exhausted',
   'caller-gone': 'retries_exhausted',
   'not-ready': 'retries_exhausted',
+  'ledger-restored': 'retries_exhausted',
 };
 const ALLOCATION_CAUSES: readonly Cause[] = ['internal', 'no_available_pool', 'retries_exhausted', 'ip_used_out'];
 const RELEASE_CAUSES: readonly Cause[] = ['internal', 'retries_exhausted'];
@@ -27,6 +28,10 @@ const GAUGES: Readonly<Record<WatchedGauge, { readonly name: string; readonly he
   'journal-entries': { name: 'ipledger_journal_entries', help: 'Releases that wait for the API server' },
   'spool-entries': { name: 'ipledger_spool_entries', help: 'DELs that the plugin left for the agent' },
   'index-records': { name: 'ipledger_index_records', help: 'Records of this node that the agent knows of' },
+  'lost-addresses': {
+    name: 'ipledger_lost_addresses',
+    help: 'Addresses that a live sandbox of this node uses while another holder has the record',
+  },
   'lost-events': { name: 'ipledger_lost_events', help: 'Events that could not be written, since the start' },
   'waiting-adds': { name: 'ipledger_waiting_adds', help: 'ADDs that wait for an address of a full pool' },
 };
@@ -36,6 +41,10 @@ export function exportAgentMetrics(set: MetricSet): AgentMetrics {
   const allocation = new VerbMetrics(set, 'allocation', ALLOCATION_CAUSES);
   const release = new VerbMetrics(set, 'release', RELEASE_CAUSES);
   const probes = set.counter('ipledger_probes_total', 'Addresses probed, by verdict', ['verdict']);
+  const restored = set.counter(
+    'ipledger_restored_records_total',
+    'Lost records of live sandboxes that were created again',
+  );
   const conflicts = set.counter('ipledger_create_conflicts_total', 'Records that somebody else had created first');
   return {
     allocation: (ms, failed) => allocation.ended(ms, failed),
@@ -47,6 +56,7 @@ export function exportAgentMetrics(set: MetricSet): AgentMetrics {
       allocation.conflict();
     },
     releaseConflict: () => release.conflict(),
+    recordRestored: () => restored.add(),
     watch: (gauge, read) => set.gauge(GAUGES[gauge].name, GAUGES[gauge].help, read),
   };
 }

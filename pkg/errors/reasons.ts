@@ -15,6 +15,7 @@ export const REASONS = {
   'pools-exhausted': { cni: 11, retry: true },
   'address-held': { cni: 11, retry: true },
   'sticky-address-conflict': { cni: 11, retry: true },
+  'ledger-restored': { cni: 11, retry: true },
   'not-ready': { cni: 50, retry: true },
   'no-eligible-pool': { cni: 100, retry: false },
   'gateway-unreachable': { cni: 101, retry: true },

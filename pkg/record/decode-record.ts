@@ -18,9 +18,18 @@ import { addressBits, type Family, formatAddress, parseAddress } from '#pkg/ip/a
 import { formatCidr, parseCidr } from '#pkg/ip/cidr.ts';
 import { quote } from '#pkg/ip/quote.ts';
 import type { Route } from '#pkg/pool/pool.ts';
-import { HOLDER_KINDS, type Holder, isTimed, RECORD_STATES, type RecordSpec, type RecordState } from './ip-record.ts';
+import {
+  HOLDER_KINDS,
+  type Holder,
+  type IpRecord,
+  isTimed,
+  RECORD_STATES,
+  type RecordSpec,
+  type RecordState,
+} from './ip-record.ts';
 
 const LONGEST_CIDR = 64;
+const LONGEST_TEXT = 512;
 const RFC_3339 = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 const LONGEST_NAME = 253;
 const LONGEST_PATH = 1_024;
@@ -43,6 +52,18 @@ export function decodeRecordSpec(value: unknown): RecordSpec {
     routes: ifPresent(spec['routes'], (routes) => decodeRoutes(routes, family)),
     cleanGateway: ifPresent(spec['cleanGateway'], (clean) => asBoolean(clean, 'spec.cleanGateway')),
   });
+}
+
+/** Reads a record that an agent wrote into a file of its own. */
+export function decodeRecord(value: unknown): IpRecord {
+  const record = asObject(value, 'record');
+  return {
+    name: asString(record['name'], 'record.name', LONGEST_TEXT),
+    uid: asString(record['uid'], 'record.uid', LONGEST_TEXT),
+    resourceVersion: asString(record['resourceVersion'], 'record.resourceVersion', LONGEST_TEXT),
+    createdAt: asString(record['createdAt'], 'record.createdAt', LONGEST_TEXT),
+    spec: decodeRecordSpec(record['spec']),
+  };
 }
 
 function decodeCanonical(value: unknown, path: string): { text: string; family: Family } {

@@ -63,7 +63,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // The agent. One call: its time, its turn, its failpoints.
   'agent/calls': onNode(AGENT),
   // What the node knows of itself: its records, its namespaces, its processes.
-  'agent/node': onNode(AGENT),
+  'agent/node': onNode([...AGENT, 'agent/calls']),
   // The ports through which pools and holders come in; agent/cluster and agent/host implement them.
   'agent/sources': onNode(AGENT),
   'agent/probe/wire': onNode(['pkg/ip']),

@@ -10,8 +10,11 @@ import { type AgentPorts, type ComposedAgent, composeAgent } from '#agent/compos
 import { Journal } from '#agent/debts/journal.ts';
 import { journalled } from '#agent/debts/journalled-ledger.ts';
 import { Spool } from '#agent/debts/spool.ts';
+import { AnsweredStore } from '#agent/node/answered-store.ts';
 import { isOfNode } from '#agent/node/is-own.ts';
+import { lookAtNetns } from '#agent/node/netns-look.ts';
 import { NodeIndex } from '#agent/node/node-index.ts';
+import { RecordRestorer } from '#agent/release/record-restorer.ts';
 import { refreshIndex } from '#agent/release/refresh-index.ts';
 import type { PodFacts } from '#agent/sources/pods.ts';
 import type { AddArgs, DelArgs } from '#pkg/agentapi/wire.ts';
@@ -32,6 +35,10 @@ export interface MemoryClusterAgent extends ComposedAgent, AsyncDisposable {
   readonly journal: Journal;
   readonly spool: Spool;
   readonly catalog: FixedCatalog;
+  readonly answered: AnsweredStore;
+  readonly restorer: RecordRestorer;
+  /** The addresses of the records that were created again. */
+  readonly restored: readonly string[];
   refresh(): Promise<void>;
   /** What the ends of pods so far have set off is done. */
   endsHandled(): Promise<void>;
@@ -44,20 +51,23 @@ export interface MemoryClusterAgent extends ComposedAgent, AsyncDisposable {
 /** The agent of a cluster on a memory ledger, without a socket and without an API server: for what depends on an order. */
 export async function startMemoryClusterAgent(
   pools: readonly Pool[],
-  wish: Partial<AgentPorts> & { readonly pods?: MemoryPods; readonly isReady?: boolean } = {},
+  wish: Partial<AgentPorts> & {
+    readonly pods?: MemoryPods;
+    readonly isReady?: boolean;
+    readonly look?: typeof lookAtNetns;
+  } = {},
 ): Promise<MemoryClusterAgent> {
   const directory = await mkdtemp(join(tmpdir(), 'ipledger-memory-'));
+  const restored: string[] = [];
+  const { look = lookAtNetns } = wish;
   const { pods = new MemoryPods(), now = () => new Date(), node = 'worker-1' } = wish;
   const nowMs = wish.nowMs ?? (() => performance.now());
-  const journal =
-    wish.journal ??
-    (await Journal.open(join(directory, 'journal'), (file, why) => {
-      throw new Error(`${file}: ${why}`);
-    }));
+  const journal = wish.journal ?? (await Journal.open(join(directory, 'journal'), failOn));
   const spool = wish.spool ?? new Spool(join(directory, 'spool'));
   await spool.prepare();
   const ledger = journalled(wish.ledger ?? createMemoryLedger(), journal, now);
-  const index = new NodeIndex(nowMs);
+  const answered = wish.answered ?? (await AnsweredStore.open(join(directory, 'answered'), failOn));
+  const index = new NodeIndex(nowMs, (record) => answered.keep(record));
   const catalog = new FixedCatalog(pools);
   const log = pino({ level: 'silent' });
   const holders = new PodHolders(
@@ -94,11 +104,24 @@ export async function startMemoryClusterAgent(
     catalog,
     spool,
     journal,
+    answered,
   });
   const { agent, releaser } = composed;
   const ends: Promise<unknown>[] = [];
   pods.onEnd((uid) => void ends.push(releaser.podEnded(uid)));
-  const refresh = () => refreshIndex({ ledger, index, releaser, pods, node, nowMs, log });
+  const restorer = new RecordRestorer({
+    ledger,
+    index,
+    answered,
+    queue: composed.queue,
+    pods,
+    node,
+    look: ({ spec }) => look(spec.holder.netns),
+    onRestored: (record) => restored.push(record.spec.address),
+    onLost: () => {},
+    log,
+  });
+  const refresh = () => refreshIndex({ ledger, index, releaser, pods, restorer, node, nowMs, log });
   await refresh();
   if (wish.isReady ?? true) agent.readiness.become();
   return {
@@ -109,6 +132,9 @@ export async function startMemoryClusterAgent(
     journal,
     spool,
     catalog,
+    answered,
+    restorer,
+    restored,
     refresh,
     endsHandled: async () => void (await Promise.all(ends)),
     add: async (pod, containerID, more) => {
@@ -117,8 +143,15 @@ export async function startMemoryClusterAgent(
     },
     del: (pod, containerID, more) => agent.del(delArgs(containerID, { ...nameOf(pod), ...more })),
     records: () => ledger.list({ limit: 1_000 }),
-    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: async () => {
+      await answered.settled();
+      await rm(directory, { recursive: true, force: true });
+    },
   };
+}
+
+function failOn(file: string, why: string): never {
+  throw new Error(`${file}: ${why}`);
 }
 
 function nameOf({ namespace, name, uid }: PodFacts) {

@@ -109,6 +109,15 @@ export class KubeClient implements Disposable {
     return { ok: true, object: { items, resourceVersion: pages.object[0]?.resourceVersion ?? '' } };
   }
 
+  /** The revision of the store now, by a consistent list of one object: an older one than before means that it was restored. */
+  async revision(resource: Resource, query: ListQuery = {}, options: CallOptions = {}): Promise<Outcome<string>> {
+    const path = collectionPath(resource, query.namespace) + queryString(query, { limit: 1 });
+    const call = { ...options, accept: METADATA_LIST, plural: resource.plural, method: 'GET', path } as const;
+    const page = await this.#caller.call(call);
+    const read = page.ok ? readObjectPage(page.object) : page;
+    return read.ok ? { ok: true, object: read.object.resourceVersion } : read;
+  }
+
   /** Consistent too, and all in one request unless told otherwise. */
   async listTable(
     resource: Resource,

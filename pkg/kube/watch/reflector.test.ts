@@ -40,11 +40,13 @@ async function start(script: Script, options: Partial<ReflectorOptions> = {}) {
     await pair[Symbol.asyncDispose]();
   };
   const watches = () => server.requests.filter(({ query }) => query.has('watch'));
-  const lists = () => server.requests.filter(({ query }) => !query.has('watch'));
+  const lists = () => server.requests.filter((request) => !isWatch(request) && !isComparison(request));
   return { server, reflector, events, troubles, watches, lists, [Symbol.asyncDispose]: stop };
 }
 
 const isWatch = ({ query }: ScriptedRequest) => query.has('watch');
+/** After a break: which revision does the store have? */
+const isComparison = ({ query }: ScriptedRequest) => query.get('limit') === '1';
 
 test('a list, then what happens', async () => {
   await using made = await start((request) => {
@@ -145,6 +147,7 @@ describe('the next watch goes on where the last one ended', () => {
     },
   ])('$name', async ({ end, lines, from }) => {
     await using made = await start((request) => {
+      if (isComparison(request)) return request.answer(200, listOf(25));
       if (!isWatch(request)) return request.answer(200, listOf(5));
       if (made.watches().length > 1) return beginWatch(request);
       beginWatch(request, ...lines);
@@ -154,6 +157,30 @@ describe('the next watch goes on where the last one ended', () => {
     expect(made.watches()[1]?.query.get('resourceVersion')).toBe(from);
     expect(made.lists()).toHaveLength(1);
   });
+});
+
+test('after a break and a restore from a backup it lists anew, and says so before it tells what there is', async () => {
+  const told: string[] = [];
+  let isRestored = false;
+  await using made = await start(
+    (request) => {
+      if (isComparison(request)) return request.answer(200, listOf(isRestored ? 7 : 20, thing('a', 3)));
+      if (!isWatch(request)) return request.answer(200, isRestored ? listOf(7, thing('a', 3)) : listOf(5));
+      if (isRestored) return beginWatch(request);
+      beginWatch(request, event('ADDED', thing('a', 12)), event('ADDED', thing('b', 20)));
+      setTimeout(() => {
+        isRestored = true;
+        request.session?.destroy();
+      }, 50);
+    },
+    {
+      onRestored: () => void told.push('restored'),
+      onEvent: (it) => void told.push(it.type),
+    },
+  );
+  await vi.waitFor(() => expect(made.watches()).toHaveLength(2));
+  expect(told).toEqual(['Synced', 'Added', 'Added', 'restored', 'Deleted', 'Modified', 'Synced']);
+  expect(made.watches()[1]?.query.get('resourceVersion')).toBe('7');
 });
 
 describe('a new list', () => {

@@ -2,6 +2,7 @@ import type { Form, KubeClient, Trim } from '#pkg/kube/client/client.ts';
 import type { ListQuery } from '#pkg/kube/objects/list-query.ts';
 import type { Failure } from '#pkg/kube/objects/outcome.ts';
 import type { Resource } from '#pkg/kube/objects/resource.ts';
+import { isOlder } from '#pkg/kube/objects/resource-version.ts';
 import { Backoff, type BackoffRange } from '#pkg/kube/transport/backoff.ts';
 import { report } from '#pkg/kube/transport/report.ts';
 import { sleep } from '#pkg/kube/transport/timing.ts';
@@ -22,6 +23,11 @@ export interface ReflectorOptions {
   readonly onEvent: (event: WatchEvent) => void;
   /** Told of everything that keeps the view from being current, before the pause that follows. */
   readonly onTrouble: (trouble: Trouble) => void;
+  /**
+   * The store was restored from a backup: objects have older versions than before, and deleted ones may exist again. It is
+   * called before the events of a new list.
+   */
+  readonly onRestored?: () => void;
   readonly backoff?: BackoffRange;
   /** The server ends a watch after one to two times this. */
   readonly watchSeconds?: number;
@@ -51,6 +57,8 @@ export class Reflector implements AsyncDisposable {
   readonly #running: Promise<void>;
   #resourceVersion: string | null = null;
   #badWatches = 0;
+  /** After a break the server may be another one, on a store that was restored. */
+  #mustCompare = false;
 
   constructor(client: KubeClient, options: ReflectorOptions) {
     this.#client = client;
@@ -71,6 +79,7 @@ export class Reflector implements AsyncDisposable {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       if (this.#resourceVersion === null) await this.#list(onSynced);
+      else if (this.#mustCompare) await this.#compare(this.#resourceVersion);
       else await this.#watch(this.#resourceVersion);
     }
   }
@@ -83,6 +92,17 @@ export class Reflector implements AsyncDisposable {
     this.#tell(this.#known.replace(listed.object.items));
     this.#resourceVersion = listed.object.resourceVersion;
     onSynced();
+  }
+
+  /** The API server grants a watch from a revision that its restored store does not have yet, and then sends nothing. */
+  async #compare(resourceVersion: string): Promise<void> {
+    const { resource, query = {}, onRestored } = this.#options;
+    const now = await this.#client.revision(resource, query, { signal: this.#stop.signal });
+    if (!now.ok) return this.#pause('watch', now);
+    this.#mustCompare = false;
+    if (!isOlder(now.object, resourceVersion)) return;
+    this.#resourceVersion = null;
+    report(() => onRestored?.());
   }
 
   async #watch(resourceVersion: string): Promise<void> {
@@ -124,10 +144,12 @@ export class Reflector implements AsyncDisposable {
 
   async #afterFailure(ended: Failure): Promise<void> {
     const { because } = ended;
+    this.#mustCompare ||= because === 'Unknown' || because === 'Unreachable' || because === 'ServerError';
     if (because === 'BadAnswer' || because === 'ServerError' || because === 'Invalid') this.#badWatches += 1;
     if (because === 'Expired' || this.#badWatches >= MOST_BAD_WATCHES) {
       this.#resourceVersion = null;
       this.#badWatches = 0;
+      this.#mustCompare = false;
     }
     await this.#pause('watch', ended);
   }

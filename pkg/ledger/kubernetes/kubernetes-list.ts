@@ -1,10 +1,19 @@
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { RecordQuery } from '#pkg/ledger/ledger.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { toLedgerError } from './kubernetes-failure.ts';
 import type { RecordReader } from './kubernetes-reader.ts';
-import { toRecord } from './kubernetes-record.ts';
+import { IP_RECORDS, toRecord } from './kubernetes-record.ts';
 import { namesIn } from './kubernetes-table.ts';
+
+/** The revision of the store now, as records count it. */
+export async function readRevision(client: KubeClient): Promise<string> {
+  const revision = await client.revision(IP_RECORDS);
+  if (!revision.ok) throw toLedgerError('read the revision of the store', revision);
+  return revision.object;
+}
 
 /** A record that is not in a list because it cannot be read, and why. */
 export type OnUnreadable = (name: string, why: string) => void;

@@ -1,0 +1,93 @@
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { KeyedQueue } from '#agent/calls/keyed-queue.ts';
+import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import { decodeRecord } from '#pkg/record/decode-record.ts';
+import { holderKey } from '#pkg/record/holder.ts';
+import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
+import { refuseForeignDirectory } from './private-directory.ts';
+
+export type OnStoreTrouble = (file: string, why: string) => void;
+
+/**
+ * Rule 9: the records that the sandboxes of this node were answered with, in memory and in the data directory. Nothing
+ * is synced to the disk: the files must survive the agent, and namespaces do not survive a reboot either.
+ */
+export class AnsweredStore {
+  readonly #directory: string;
+  readonly #onTrouble: OnStoreTrouble;
+  readonly #records = new Map<string, IpRecord>();
+  /** The writes of one file follow each other, so that the last one wins. */
+  readonly #turns = new KeyedQueue();
+  readonly #pending = new Set<Promise<void>>();
+
+  private constructor(directory: string, onTrouble: OnStoreTrouble) {
+    this.#directory = directory;
+    this.#onTrouble = onTrouble;
+  }
+
+  static async open(directory: string, onTrouble: OnStoreTrouble): Promise<AnsweredStore> {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await refuseForeignDirectory(directory);
+    const store = new AnsweredStore(directory, onTrouble);
+    for (const file of await readdir(directory)) await store.#load(file);
+    return store;
+  }
+
+  all(): IpRecord[] {
+    return [...this.#records.values()];
+  }
+
+  has(record: IpRecord): boolean {
+    return this.#records.get(record.name) === record;
+  }
+
+  /** An interface has one address of a family: what it was answered with before is forgotten. */
+  keep(record: IpRecord): void {
+    const known = this.#records.get(record.name);
+    if (known?.uid === record.uid && known.resourceVersion === record.resourceVersion) return;
+    const key = nicOf(record);
+    for (const other of this.all()) if (other.name !== record.name && nicOf(other) === key) this.forget(other.name);
+    this.#records.set(record.name, record);
+    this.#onDisk(record.name, async (path) => {
+      const unfinished = `${path}.unfinished`;
+      await writeFile(unfinished, JSON.stringify(record), { mode: 0o600 });
+      await rename(unfinished, path);
+    });
+  }
+
+  forget(name: string): void {
+    if (this.#records.delete(name)) this.#onDisk(name, (path) => rm(path, { force: true }));
+  }
+
+  /** Resolves when the files say what the memory says. */
+  async settled(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.all(this.#pending);
+  }
+
+  /** Off the path of the answer. What a full disk did not take is written again at the next refresh of the index. */
+  #onDisk(name: string, change: (path: string) => Promise<void>): void {
+    const file = `${name}.json`;
+    const done = this.#turns
+      .run([file], () => change(join(this.#directory, file)))
+      .catch((thrown: unknown) => this.#onTrouble(file, toIpamError(thrown).message))
+      .finally(() => this.#pending.delete(done));
+    this.#pending.add(done);
+  }
+
+  async #load(file: string): Promise<void> {
+    const path = join(this.#directory, file);
+    try {
+      const record = decodeRecord(JSON.parse(await readFile(path, 'utf8')));
+      if (`${record.name}.json` === file) this.#records.set(record.name, record);
+    } catch (thrown) {
+      // The write was cut short. The record itself is in the ledger, and the next refresh keeps it again.
+      this.#onTrouble(file, toIpamError(thrown).message);
+      await rm(path, { force: true, recursive: true });
+    }
+  }
+}
+
+function nicOf(record: IpRecord): string {
+  return holderKey(record.spec.holder, recordFamily(record));
+}

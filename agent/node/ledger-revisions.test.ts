@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { buildRecord } from '#test/support/build-record.ts';
+import { createMemoryLedger } from '#test/support/memory-ledger.ts';
+import { scriptedLedger } from '#test/support/scripted-ledger.ts';
+import { heldAfterRestore, LedgerRevisions } from './ledger-revisions.ts';
+
+const specOf = (address: string) => buildRecord({ address, holder: { name: address, uid: address } }).spec;
+
+/** A ledger whose creates have the revisions that a test wants. */
+function stage(revisions: string[], now: () => string) {
+  const clock = { ms: 0 };
+  const below = createMemoryLedger();
+  const scripted: Ledger = scriptedLedger(below, {
+    create: async (spec) => {
+      const outcome = await below.create(spec);
+      const resourceVersion = revisions.shift() ?? '0';
+      return outcome.taken ? { taken: true, record: { ...outcome.record, resourceVersion } } : outcome;
+    },
+    release: async (seen) => {
+      const stored = await below.get(seen.name);
+      return stored === null ? { done: false, because: 'gone' } : await below.release(stored);
+    },
+  });
+  const guard = new LedgerRevisions(() => clock.ms);
+  const falls: number[] = [];
+  guard.onFall(() => falls.push(clock.ms));
+  return { clock, below, guard, falls, ledger: heldAfterRestore(scripted, guard, async () => now()) };
+}
+
+test('a create with an older revision than one seen before gives the address back and holds new ones for a minute', async () => {
+  const { ledger, below, falls, clock } = stage(['100', '40', '41'], () => '40');
+  await ledger.create(specOf('10.0.0.1'));
+  await expect(ledger.create(specOf('10.0.0.2'))).rejects.toMatchObject({ reason: 'ledger-restored' });
+  expect(falls).toEqual([0]);
+  expect(await below.get('10.0.0.2')).toBeNull();
+  clock.ms = 59_999;
+  await expect(ledger.create(specOf('10.0.0.3'))).rejects.toMatchObject({ reason: 'ledger-restored' });
+  clock.ms = 60_000;
+  expect((await ledger.create(specOf('10.0.0.3'))).taken).toBe(true);
+  expect(falls).toHaveLength(1);
+});
+
+test('a record of an earlier try has an old revision, and nothing fell: the store is asked', async () => {
+  const { ledger, falls } = stage(['100', '40'], () => '101');
+  await ledger.create(specOf('10.0.0.1'));
+  expect((await ledger.create(specOf('10.0.0.2'))).taken).toBe(true);
+  expect(falls).toEqual([]);
+});
+
+test('creates that are answered out of order are no fall', async () => {
+  const { ledger, falls } = stage(['101', '100'], () => '0');
+  await Promise.all([ledger.create(specOf('10.0.0.1')), ledger.create(specOf('10.0.0.2'))]);
+  expect(falls).toEqual([]);
+});
+
+test('while new addresses are held a holder still takes over its own', async () => {
+  const { ledger, below, guard } = stage([], () => '0');
+  const record = await landedAs(below, '10.0.0.1', 'Retained');
+  const other = await landedAs(below, '10.0.0.2', 'Suspect');
+  guard.fell();
+  expect(await ledger.takeOver(record, { ...record.spec, state: 'Allocated' })).toMatchObject({ done: true });
+  const next = {
+    ...other.spec,
+    state: 'Allocated',
+    holder: { ...other.spec.holder, name: 'b' },
+  } as const;
+  await expect(ledger.takeOver(other, next)).rejects.toMatchObject({ reason: 'ledger-restored' });
+});
+
+async function landedAs(ledger: Ledger, address: string, state: 'Retained' | 'Suspect'): Promise<IpRecord> {
+  const { record } = await ledger.create(specOf(address));
+  const amended = record === null ? null : await ledger.amend(record, { ...record.spec, state });
+  if (amended?.done !== true) throw new Error(`${address} is not ${state}`);
+  return amended.record;
+}

@@ -1,0 +1,106 @@
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { isSameHolder } from '#pkg/record/holder.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+
+/** In this time every agent notices the restore, and writes back the records of its live sandboxes. */
+const HOLD_MS = 60_000;
+
+/**
+ * Whether the store of the API server went back in time: etcd was restored from a backup. Records that were written
+ * after the backup are missing then, although their sandboxes live (rule 9).
+ */
+export class LedgerRevisions {
+  readonly #nowMs: () => number;
+  readonly #listeners: (() => void)[] = [];
+  #highest = 0n;
+  #heldUntilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** The highest resourceVersion of a record that this agent has seen. */
+  get highest(): bigint {
+    return this.#highest;
+  }
+
+  note({ resourceVersion }: Pick<IpRecord, 'resourceVersion'>): void {
+    const revision = toRevision(resourceVersion);
+    if (revision > this.#highest) this.#highest = revision;
+  }
+
+  onFall(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  fell(): void {
+    this.#highest = 0n;
+    this.#heldUntilMs = this.#nowMs() + HOLD_MS;
+    for (const listener of this.#listeners) listener();
+  }
+
+  throwIfHeld(): void {
+    const leftMs = this.#heldUntilMs - this.#nowMs();
+    if (leftMs <= 0) return;
+    const message =
+      'the store of the API server was restored from a backup; agents write their live records back first';
+    throw new IpamError('ledger-restored', message, {
+      details: `This agent gives out no new address for another ${Math.ceil(leftMs / 1000)} s.`,
+    });
+  }
+}
+
+/** `readRevision` returns the current revision of the store, by a consistent read. */
+export function heldAfterRestore(
+  ledger: Ledger,
+  revisions: LedgerRevisions,
+  readRevision: () => Promise<string>,
+): Ledger {
+  const noted = <T extends IpRecord | null>(record: T): T => {
+    if (record !== null) revisions.note(record);
+    return record;
+  };
+  const notedAll = (records: IpRecord[]) => records.map(noted);
+  return {
+    create: async (spec, limits) => {
+      revisions.throwIfHeld();
+      const before = revisions.highest;
+      const outcome = await ledger.create(spec, limits);
+      if (!outcome.taken) return outcome;
+      // A write that was sent after revision n was seen has a higher one, unless the store went back. The read makes sure:
+      // the record found may be one of an earlier try.
+      const mayHaveFallen = toRevision(outcome.record.resourceVersion) <= before;
+      if (mayHaveFallen && toRevision(await readRevision()) < before) {
+        revisions.fell();
+        await ledger.release(outcome.record);
+        revisions.throwIfHeld();
+      }
+      revisions.note(outcome.record);
+      return outcome;
+    },
+    takeOver: async (seen, next, limits) => {
+      if (!isSameHolder(seen.spec.holder, next.holder)) revisions.throwIfHeld();
+      const outcome = await ledger.takeOver(seen, next, limits);
+      if (outcome.done) revisions.note(outcome.record);
+      return outcome;
+    },
+    amend: async (seen, next, limits) => {
+      const outcome = await ledger.amend(seen, next, limits);
+      if (outcome.done) revisions.note(outcome.record);
+      return outcome;
+    },
+    release: (seen, limits) => ledger.release(seen, limits),
+    get: async (name) => noted(await ledger.get(name)),
+    byHolder: async (key) => notedAll(await ledger.byHolder(key)),
+    byNode: async (node) => notedAll(await ledger.byNode(node)),
+    list: (query) => ledger.list(query),
+    takenOf: (pool) => ledger.takenOf(pool),
+    watchFreed: (pool, wake) => ledger.watchFreed(pool, wake),
+    close: () => ledger.close(),
+  };
+}
+
+function toRevision(resourceVersion: string): bigint {
+  return /^\d{1,40}$/.test(resourceVersion) ? BigInt(resourceVersion) : 0n;
+}

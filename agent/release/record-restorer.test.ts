@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest';
+import type { NetnsLook } from '#agent/node/netns-look.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { buildPool } from '#test/support/build-pool.ts';
+import { buildRecord } from '#test/support/build-record.ts';
+import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
+import { createMemoryLedger } from '#test/support/memory-ledger.ts';
+
+const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
+
+/** An operator, or a restore of etcd, takes records away behind the agent's back. */
+async function loseAll(ledger: Ledger): Promise<void> {
+  for (const record of await ledger.list({ limit: 100 })) await ledger.release(record);
+}
+
+async function startWith(look: () => NetnsLook = () => 'there') {
+  const ledger = createMemoryLedger();
+  const made = await startMemoryClusterAgent([POOL], { ledger, look: async () => look() });
+  return { made, ledger };
+}
+
+test('a lost record of a live sandbox is created again as it was, on every interface', async () => {
+  const { made, ledger } = await startWith();
+  await using agent = made;
+  const pod = agent.pods.put('web');
+  const first = await agent.add(pod, 'c1');
+  const second = (await agent.add(pod, 'c1', { ifName: 'net1' })).filter((it) => !first.includes(it));
+  const before = (await agent.records()).map(({ spec }) => spec);
+  await loseAll(ledger);
+  await agent.refresh();
+  expect((await agent.records()).map(({ spec }) => spec)).toEqual(before);
+  expect(agent.restored.toSorted()).toEqual([...first, ...second].toSorted());
+  // The restored record is the attachment's own: its DEL finds it.
+  agent.pods.end(pod);
+  await agent.del(pod, 'c1');
+  await agent.del(pod, 'c1', { ifName: 'net1' });
+  expect(await agent.records()).toEqual([]);
+});
+
+test('an agent that was restarted restores what its predecessor answered', async () => {
+  const { made, ledger } = await startWith();
+  await using agent = made;
+  const pod = agent.pods.put('web');
+  const [address] = await agent.add(pod, 'c1');
+  await agent.answered.settled();
+  await loseAll(ledger);
+  await using next = await startMemoryClusterAgent([POOL], {
+    ledger,
+    pods: agent.pods,
+    answered: agent.answered,
+    look: async () => 'there',
+  });
+  expect((await next.records()).map(({ spec }) => spec.address)).toEqual([address]);
+});
+
+test('what the agent gave back itself is not restored', async () => {
+  const { made } = await startWith();
+  await using agent = made;
+  const pod = agent.pods.put('web');
+  await agent.add(pod, 'c1');
+  agent.pods.end(pod);
+  await agent.del(pod, 'c1');
+  agent.pods.put('web');
+  await agent.refresh();
+  expect(await agent.records()).toEqual([]);
+});
+
+test.each([
+  { name: 'the namespace is gone', look: 'gone', isAlive: true, restored: 0, kept: 0 },
+  { name: 'the pod has ended and its namespace is still there', look: 'there', isAlive: false, restored: 0, kept: 1 },
+  { name: 'the pod has ended and the namespace cannot be seen', look: 'unclear', isAlive: false, restored: 0, kept: 0 },
+  { name: 'the pod lives and the namespace cannot be seen', look: 'unclear', isAlive: true, restored: 1, kept: 1 },
+] as const)('$name: $restored restored', async ({ look, isAlive, restored, kept }) => {
+  const { made, ledger } = await startWith(() => look);
+  await using agent = made;
+  const pod = agent.pods.put('web');
+  await agent.add(pod, 'c1');
+  await loseAll(ledger);
+  agent.pods.put('web', { isAlive });
+  await agent.refresh();
+  expect(agent.restored).toHaveLength(restored);
+  expect(agent.answered.all()).toHaveLength(kept);
+});
+
+test('another pod of the same name is not the one that was answered', async () => {
+  const { made, ledger } = await startWith(() => 'unclear');
+  await using agent = made;
+  await agent.add(agent.pods.put('web'), 'c1');
+  await loseAll(ledger);
+  agent.pods.put('web', { uid: 'another' });
+  await agent.refresh();
+  expect(agent.restored).toEqual([]);
+});
+
+test('an address that another holder has by now is told as lost, and the loser gets another one', async () => {
+  const { made, ledger } = await startWith();
+  await using agent = made;
+  const pod = agent.pods.put('web');
+  const [address = ''] = await agent.add(pod, 'c1');
+  await loseAll(ledger);
+  const taken = await takenByAnother(ledger, address);
+  await agent.refresh();
+  expect(agent.restorer.lost).toMatchObject([{ record: { name: address }, now: { uid: taken.uid } }]);
+  expect(await agent.add(pod, 'c2')).not.toContain(address);
+  expect(await ledger.get(address)).toEqual(taken);
+  agent.pods.end(pod);
+  await agent.del(pod, 'c2');
+});
+
+test('the same workload on another node is no loss: it has moved there', async () => {
+  const { made, ledger } = await startWith();
+  await using agent = made;
+  const [address = ''] = await agent.add(agent.pods.put('web'), 'c1');
+  await loseAll(ledger);
+  await takenByAnother(ledger, address, { name: 'web', uid: 'next' });
+  await agent.refresh();
+  expect(agent.restorer.lost).toEqual([]);
+  expect(agent.answered.all()).toEqual([]);
+});
+
+test('a static pod is restored without its object', async () => {
+  const { made, ledger } = await startWith();
+  await using agent = made;
+  const holder = {
+    kind: 'Pod',
+    namespace: 'kube-system',
+    name: 'dns',
+    uid: 'file',
+    node: 'worker-1',
+    static: true,
+  } as const;
+  const { record } = await ledger.create(buildRecord({ address: '10.0.0.12', holder }).spec);
+  if (record === null) throw new Error('it was not created');
+  agent.answered.keep(record);
+  await loseAll(ledger);
+  await agent.refresh();
+  expect(agent.restored).toEqual(['10.0.0.12']);
+});
+
+test('records of living pods that an older agent answered are kept from now on', async () => {
+  const { made, ledger } = await startWith();
+  await using agent = made;
+  const pod = agent.pods.put('web');
+  const { namespace, name, uid } = pod;
+  await ledger.create(
+    buildRecord({ address: '10.0.0.12', holder: { kind: 'Pod', namespace, name, uid, node: 'worker-1' } }).spec,
+  );
+  await agent.refresh();
+  await loseAll(ledger);
+  await agent.refresh();
+  expect(agent.restored).toEqual(['10.0.0.12']);
+});
+
+async function takenByAnother(ledger: Ledger, address: string, holder = {}): Promise<IpRecord> {
+  const other = { kind: 'Pod', namespace: 'prod', name: 'other', uid: 'other', node: 'worker-2', ...holder } as const;
+  const { record } = await ledger.create(buildRecord({ address, holder: other }).spec);
+  if (record === null) throw new Error(`${address} was not taken`);
+  return record;
+}

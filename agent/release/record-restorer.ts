@@ -1,0 +1,126 @@
+import type { Logger } from 'pino';
+import { attachmentKey } from '#agent/calls/attachment.ts';
+import type { KeyedQueue } from '#agent/calls/keyed-queue.ts';
+import type { AnsweredStore } from '#agent/node/answered-store.ts';
+import type { NetnsLook } from '#agent/node/netns-look.ts';
+import type { NodeIndex } from '#agent/node/node-index.ts';
+import type { Pods } from '#agent/sources/pods.ts';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
+import { REASONS } from '#pkg/errors/reasons.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { describeHolder, isSameHolder, isSameNic } from '#pkg/record/holder.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+
+export interface RecordRestorerDeps {
+  readonly ledger: Ledger;
+  readonly index: NodeIndex;
+  readonly answered: AnsweredStore;
+  readonly queue: KeyedQueue;
+  readonly pods: Pick<Pods, 'read' | 'known'>;
+  readonly node: string;
+  readonly look: (record: IpRecord) => Promise<NetnsLook>;
+  readonly onRestored: (record: IpRecord) => void;
+  /** Called again at each refresh while it is so. */
+  readonly onLost: (lost: LostAddress) => void;
+  readonly log: Logger;
+}
+
+/** A live sandbox of this node uses an address whose record belongs to another holder. */
+export interface LostAddress {
+  readonly record: IpRecord;
+  readonly now: IpRecord;
+}
+
+type Fate = 'forget' | 'wait' | 'restore';
+
+/**
+ * Rule 9: a record that an ADD was answered with, that this agent did not give back, and that the ledger does not have any
+ * more is created again while its sandbox lives.
+ */
+export class RecordRestorer {
+  readonly #deps: RecordRestorerDeps;
+  #lost: readonly LostAddress[] = [];
+
+  constructor(deps: RecordRestorerDeps) {
+    this.#deps = deps;
+  }
+
+  /** What could not be restored, because another holder has the address by now. */
+  get lost(): readonly LostAddress[] {
+    return this.#lost;
+  }
+
+  /** `listed`: this node's records by name, as the ledger had them at `listedAtMs`. */
+  async restore(listed: ReadonlyMap<string, IpRecord>, listedAtMs: number): Promise<void> {
+    const { answered, index, onLost } = this.#deps;
+    const lost: LostAddress[] = [];
+    for (const record of answered.all()) {
+      const isNewer = (index.writtenAtMs(record.name) ?? Number.NEGATIVE_INFINITY) >= listedAtMs;
+      if (listed.has(record.name) || isNewer) continue;
+      const now = await this.#restoreInTurn(record);
+      if (now !== null) lost.push({ record, now });
+    }
+    this.#lost = lost;
+    for (const it of lost) onLost(it);
+    this.#keepListed(listed);
+  }
+
+  /** Also what an agent before this one answered, be it an older version or one whose files are gone. */
+  #keepListed(listed: ReadonlyMap<string, IpRecord>): void {
+    const { answered, pods } = this.#deps;
+    for (const record of listed.values()) {
+      const { state, holder } = record.spec;
+      if (state === 'Allocated' && pods.known(holder.uid ?? '')?.isAlive === true) answered.keep(record);
+    }
+  }
+
+  async #restoreInTurn(record: IpRecord): Promise<IpRecord | null> {
+    const { containerID = '', interface: ifName } = record.spec.holder;
+    try {
+      return await this.#deps.queue.run([attachmentKey({ containerID, ifName })], () => this.#restore(record));
+    } catch (thrown) {
+      const error = toIpamError(thrown);
+      if (REASONS[error.reason].retry) throw error;
+      this.#deps.log.error({ address: record.spec.address, why: error.message }, 'lost record cannot be created again');
+      return null;
+    }
+  }
+
+  /** Returns the record of the holder that has the address by now; null where nothing is wrong. */
+  async #restore(record: IpRecord): Promise<IpRecord | null> {
+    const { ledger, index, answered, node, onRestored, log } = this.#deps;
+    if (!answered.has(record)) return null;
+    const fate = await this.#judge(record);
+    if (fate === 'forget') answered.forget(record.name);
+    if (fate !== 'restore') return null;
+    const { taken, record: found } = await ledger.create(record.spec, { tellsHolder: true });
+    if (found === null) throw new IpamError('io-failure', `the record of ${record.spec.address} cannot be read`);
+    const { holder } = found.spec;
+    if (taken || (isSameNic(holder, record.spec.holder) && holder.node === node)) {
+      index.put(found);
+      index.markAnswered(found);
+      if (!taken) return null;
+      onRestored(found);
+      log.warn({ address: found.spec.address, holder: describeHolder(found) }, 'lost record created again');
+      return null;
+    }
+    if (!isSameHolder(holder, record.spec.holder)) return found;
+    // The same workload has it on another node: a virtual machine that migrated, or the next pod of a StatefulSet.
+    answered.forget(record.name);
+    return null;
+  }
+
+  /** The pod is read from the API server, because the cache may be behind. A static pod runs without its object. */
+  async #judge(record: IpRecord): Promise<Fate> {
+    const { pods, look } = this.#deps;
+    const { holder } = record.spec;
+    const seen = await look(record);
+    if (seen === 'gone') return 'forget';
+    if (holder.static === true) return seen === 'there' ? 'restore' : 'wait';
+    const { namespace, uid = '' } = holder;
+    const pod = await pods.read({ namespace, name: pods.known(uid)?.name ?? holder.name, uid });
+    if (pod?.uid === uid && pod.isAlive) return 'restore';
+    // Its kubelet is about to stop it: the record would only have to be released again.
+    return seen === 'there' ? 'wait' : 'forget';
+  }
+}
