@@ -16,7 +16,7 @@ import { median, quantile, spread } from './statistics.ts';
 const BLOCKS = 5;
 const POOL = { 'p.yaml': poolYaml('wide', { subnet: '10.0.0.0/8', ips: ['10.0.0.1-10.200.0.0'] }) };
 
-/** ADD/s over the socket next to a server that only echoes, at three widths. */
+/** ADDs per second over the socket, compared with an echo server, at three levels of concurrency. */
 export async function benchThroughput(): Promise<void> {
   await using agent = await startAgent({ pools: POOL, flags: ['--log-level', 'warn'] });
   await using echo = await startEcho();
@@ -49,7 +49,7 @@ export async function benchThroughput(): Promise<void> {
 
 let serial = 0;
 
-/** A new container each time. */
+/** Each call has a new container. */
 async function addNext(client: Client): Promise<void> {
   serial += 1;
   await postAdd(client, `bench-${serial}`);

@@ -10,8 +10,8 @@ export interface Blocks<Name extends string> {
 }
 
 /**
- * Measures subjects in turn, block after block, after one block of warm-up. A run with too much foreign CPU is repeated
- * once; a second noisy one is returned and marked.
+ * Measures the subjects in turn, block by block, after one block of warm-up. A run with too much foreign CPU is repeated
+ * once; if the second one is noisy too, it is returned with a mark.
  */
 export async function measureInBlocks<Name extends string>(
   subjects: Readonly<Record<Name, () => Promise<number[]>>>,

@@ -8,11 +8,11 @@ const IN_FLIGHT_PER_AGENT = 10;
 export interface Adding {
   readonly seconds: number;
   readonly latenciesMs: readonly number[];
-  /** As they were answered, without the prefix length. */
+  /** The addresses of the answers, without the prefix length. */
   readonly addresses: readonly string[];
 }
 
-/** One ADD for each pod at the agent of its node, straight to the socket, all agents at once. */
+/** Sends one ADD for each pod directly to the socket of its node's agent, to all agents in parallel. */
 export async function addAll(
   agents: readonly ClusterAgentProcess[],
   pods: readonly (readonly BenchPod[])[],
@@ -33,7 +33,7 @@ export async function addAll(
   return { seconds, latenciesMs: loads.flatMap((it) => it.latenciesMs), addresses };
 }
 
-/** One ADD over a client that is kept. */
+/** One ADD over a kept connection. */
 export async function addOne(client: Client, pod: BenchPod, pool: string): Promise<void> {
   await client.post(PATHS.ip, JSON.stringify(addArgs(pod, pool, 'eth0')));
 }

@@ -5,11 +5,11 @@ import { type Line, printTable } from './report.ts';
 
 const NODES = ['worker-1', 'worker-2', 'worker-3', 'worker-4'];
 const PER_NODE = 100;
-/** So many that a node that began in an empty pool has looked once more for others. */
+/** Enough ADDs for the second read of the pool by a node that started in an empty pool. */
 const WARM_UP_PER_NODE = 40;
-/** A request is counted a moment after its answer. */
+/** The API server counts a request shortly after its answer. */
 const COUNTING_MS = 1_000;
-/** The server's own business, whoever asks it; a watch is no read of a call. */
+/** Requests that do not belong to a call: the server's own ones, and watches. */
 const OF_NO_CALL = /^(WATCH|CONNECT) | (leases|serviceaccounts|flowschemas|prioritylevelconfigurations|openapi\/v\d|)$/;
 
 /** API calls of ADDs and DELs in the steady state, counted by the API server itself. */
@@ -41,7 +41,7 @@ function exactly(what: string, calls: ReadonlyMap<string, number>, wanted: strin
   };
 }
 
-/** Verb, resource and code, and how often it was served meanwhile. */
+/** Verb, resource and code, and the number of requests since the last count. */
 async function countCalls({ server }: ClusterSite, work: () => Promise<void>): Promise<Map<string, number>> {
   const before = readCalls(await server.metrics());
   await work();

@@ -7,7 +7,7 @@ import { median, spread } from './statistics.ts';
 
 const NODES = ['worker-1', 'worker-2', 'worker-3', 'worker-4'];
 const BLOCKS = 5;
-/** Steps of half a second: many of them, or one pause of the server decides. */
+/** Steps of half a second. There are many of them, because a single pause of the server would decide a few. */
 const LONG_BLOCKS = 9;
 const FIT = 1_000;
 const WIDE = 4_000;
@@ -15,7 +15,7 @@ const LONG = 2_000;
 const STEP = 200;
 const MOST_REJECTED = 100;
 
-/** A pool that is exactly as large as what is asked of it. Each block has a pool and an interface name of its own. */
+/** A pool with exactly as many addresses as ADDs. Each block has its own pool and interface name. */
 export async function benchFit(): Promise<void> {
   await using site = await ClusterSite.start(NODES);
   const agents = await site.startAgents();

@@ -4,7 +4,7 @@ import { KubeClient } from '#pkg/kube/client/client.ts';
 import { accessFrom } from '#pkg/kube/client/kube-config.ts';
 
 /**
- * So many idle agents in one process: each with a connection of its own and the very watches of an agent (pods of its
+ * Idle agents in one process: each has its own connection and the same watches as a real agent (pods of its
  * node, the node, namespaces, pools, reserved addresses), opened `AT_ONCE` at a time.
  */
 const AT_ONCE = 10;

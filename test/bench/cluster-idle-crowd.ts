@@ -6,10 +6,10 @@ import { type ClusterSite, inFlight } from './cluster-site.ts';
 
 const PER_PROCESS = 500;
 const CREATES_IN_FLIGHT = 16;
-/** After so many connections at once the server collects its garbage. */
+/** Waits for the garbage collection of the server after many connections. */
 const SETTLE_MS = 10_000;
 
-/** Agents that only watch, 500 in a process, each on a node of its own. */
+/** Agents that only watch, 500 in a process, each on its own node. */
 export class IdleCrowd implements Disposable {
   readonly #site: ClusterSite;
   readonly #processes: ChildProcess[] = [];
@@ -26,7 +26,7 @@ export class IdleCrowd implements Disposable {
   async #add(from: number): Promise<void> {
     const names = Array.from({ length: PER_PROCESS }, (_, at) => `idle-${from + at}`);
     await inFlight(names, CREATES_IN_FLIGHT, (name) => this.#site.create('/api/v1/nodes', { metadata: { name } }));
-    // Whose token it is makes no difference to a reader.
+    // For reads any token will do.
     const [{ kubeconfigFile = '' } = {}] = this.#site.nodes;
     const program = join(import.meta.dirname, 'cluster-idle-agents.ts');
     const child = fork(program, [kubeconfigFile, `${from}`, `${PER_PROCESS}`]);

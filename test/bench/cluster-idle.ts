@@ -9,15 +9,15 @@ import { type Line, ms, printTable } from './report.ts';
 import { median, spread } from './statistics.ts';
 
 const NODES = ['worker-1', 'worker-2', 'worker-3', 'worker-4'];
-/** Without any the two sites are the same: how far from 1 their ratio is then says what the others are worth. */
+/** With 0 agents both sites are the same: the distance of their ratio from 1 is the error of the other ratios. */
 const CROWDS = [0, 500, 2_000];
 const PER_CLIENT = 150;
 const BLOCKS = 5;
 const REST_MS = 10_000;
 
 /**
- * Creates by bare clients on an API server to which agents are connected that do nothing, next to one without agents. Two
- * servers, so that the blocks can be interleaved: a crowd takes a minute to make.
+ * Creates by bare clients on an API server with idle agents, compared with a server without agents. There are two
+ * servers, so that the blocks can be interleaved: starting the agents takes a minute.
  */
 export async function benchIdleAgents(): Promise<void> {
   await using alone = await startSubject();
@@ -84,7 +84,7 @@ async function measureCreates({ site, raw }: Subject): Promise<number[]> {
   return [length / seconds, (readCpuMs(site.server.pid()) - beforeMs) / length];
 }
 
-/** The share of one core that the server needs while nobody creates anything. */
+/** The share of one core that the server needs while there are no creates. */
 async function measureRest({ site }: Subject): Promise<number> {
   const beforeMs = readCpuMs(site.server.pid());
   await sleep(REST_MS);

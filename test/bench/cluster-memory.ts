@@ -12,7 +12,7 @@ const LARGE = 10_000;
 const PODS_PER_NODE = 110;
 const AGENTS = 3;
 const MOST_MB = 150;
-/** 10.1.128.0, in the middle of the pool: the agents' views hold them all. */
+/** 10.1.128.0, in the middle of the pool, so that the views of the agents contain all of them. */
 const FIRST_ADDRESS = 0x0a018000;
 
 /** VmRSS of fresh agents, 5 s after the pods of their node got addresses, in a small and in a large cluster. */
@@ -46,7 +46,7 @@ export async function benchClusterMemory(): Promise<void> {
   ]);
 }
 
-/** Pods of other nodes and their records, beside those of the agents that are measured. */
+/** Pods of other nodes and their records, in addition to those of the measured agents. */
 class Filling {
   readonly #site: ClusterSite;
   readonly #raw: RawClients;

@@ -9,7 +9,7 @@ const NODES = ['worker-1', 'worker-2', 'worker-3', 'worker-4'];
 const PER_NODE = 200;
 const BLOCKS = 5;
 
-/** ADDs of four agents, ten in flight each, next to the same creates by bare clients. */
+/** ADDs of four agents, ten in flight each, compared with the same creates by bare clients. */
 export async function benchRate(): Promise<void> {
   await using site = await ClusterSite.start(NODES);
   await site.createPool('bench', '10.1.0.0-10.1.255.255');

@@ -8,7 +8,7 @@ import type { RawOrder } from './cluster-raw.ts';
 import type { ClusterSite } from './cluster-site.ts';
 
 const IN_FLIGHT_PER_CLIENT = 10;
-/** 10.200.0.0: of no pool, so that the agents never meet these records. */
+/** 10.200.0.0 is in no pool, so the agents never see these records. */
 const FIRST_ADDRESS = 0x0ac80000;
 
 export interface RawCreates {
@@ -21,7 +21,7 @@ interface RawClient {
   readonly model: RecordSpec;
 }
 
-/** The baseline: one bare client per node with that node's token, each a process. */
+/** The baseline: one bare client per node with that node's token, each in its own process. */
 export class RawClients implements Disposable {
   readonly #clients: readonly RawClient[];
   #next: number;
@@ -74,7 +74,7 @@ async function ask<T>(child: ChildProcess, message: RawOrder | 'go'): Promise<T>
   return answer;
 }
 
-/** What the agents have written so far. */
+/** The records that the agents have written so far. */
 export async function readSpecs(site: ClusterSite): Promise<RecordSpec[]> {
   const { items } = await site.read<{ items: IpRecord[] }>('/apis/ipledger.io/v1alpha1/iprecords');
   return items.map(({ spec }) => spec);

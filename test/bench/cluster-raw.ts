@@ -3,7 +3,7 @@ import { toNewObject } from '#pkg/ledger/kubernetes/kubernetes-record.ts';
 import type { RecordSpec } from '#pkg/record/ip-record.ts';
 import { BareClient } from './kube-subject.ts';
 
-/** Makes `count` records like `model`, with addresses from `first` on. */
+/** Builds `count` records like `model`, with addresses from `first` on. */
 export interface RawOrder {
   readonly first: number;
   readonly count: number;
@@ -11,7 +11,7 @@ export interface RawOrder {
   readonly model: RecordSpec;
 }
 
-/** A bare client in a process of its own: prepares what it is ordered, and creates it at `go`. */
+/** A bare client in its own process: prepares the requested records, and creates them at `go`. */
 const [url = '', caFile = '', token = '', userAgent = ''] = process.argv.slice(2);
 using client = await BareClient.open({ url, caFile }, token);
 const headers = { accept: 'application/json', 'content-type': 'application/json', 'user-agent': userAgent };

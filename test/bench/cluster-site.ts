@@ -8,7 +8,7 @@ import { Client } from './socket-load.ts';
 
 const JSON_HEADERS = { accept: 'application/json', 'content-type': 'application/json' };
 const CREATES_IN_FLIGHT = 32;
-/** Until the watches of the agents have certainly brought what was just created. */
+/** Long enough for the watches of the agents to deliver new objects. */
 const WATCH_LAG_MS = 1_000;
 
 export interface BenchPod {
@@ -18,7 +18,7 @@ export interface BenchPod {
 
 type Server = Awaited<ReturnType<typeof startApiServer>>;
 
-/** An API server whose etcd waits for the disk, adopted, and nodes whose agents are separate processes. */
+/** An API server whose etcd calls fsync, with the adoption marker, and nodes whose agents are separate processes. */
 export class ClusterSite implements AsyncDisposable {
   readonly server: Server;
   readonly nodes: readonly JoinedNode[];
@@ -49,7 +49,7 @@ export class ClusterSite implements AsyncDisposable {
     return site;
   }
 
-  /** It ends with the site at the latest. */
+  /** The agent ends with the site at the latest. */
   async startAgent(node: JoinedNode): Promise<ClusterAgentProcess> {
     return this.#everything.use(await startClusterAgentProcess(node));
   }
@@ -114,7 +114,7 @@ export class ClusterSite implements AsyncDisposable {
   }
 }
 
-/** Its list of records is refused as long as it does not know the pool; asking does not fill its view. */
+/** The agent refuses to list records of a pool that it does not know yet; the query does not load a view. */
 async function untilKnown({ socket }: ClusterAgentProcess, pool: string): Promise<void> {
   const client = new Client(socket);
   const isKnown = () =>

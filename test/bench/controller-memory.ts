@@ -9,7 +9,7 @@ const NODES = 10;
 const LIMIT_MB = 300;
 const ENDPOINTS = '/apis/spiderpool.spidernet.io/v2beta1/spiderendpoints';
 
-/** VmRSS of the leader, 5 s after it has shown everything there is. */
+/** VmRSS of the leader, 5 s after its projections are complete. */
 export async function benchControllerMemory(): Promise<void> {
   const names = Array.from({ length: NODES }, (_, at) => `worker-${at}`);
   await using site = await ClusterSite.start(names.slice(0, 1));

@@ -17,7 +17,7 @@ export function startController(
   return startControllerProgram({ cluster: { server } }, 'bench', env);
 }
 
-/** A node that is Ready and renews its lease until the end. */
+/** A node that is Ready and renews its lease until it is disposed. */
 export async function keepNodeWell(site: ClusterSite, name: string): Promise<AsyncDisposable> {
   const { server } = site;
   const send = async (method: string, path: string, body: unknown) => {

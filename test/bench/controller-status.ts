@@ -26,7 +26,7 @@ export async function benchStatusWrites(): Promise<void> {
   while ((await allocatedIn(site)) !== ADDS) await sleep(100);
   const shownSeconds = (performance.now() - startedMs) / 1_000;
   const count = (await writes()) - before;
-  // One write may fall just inside each end of the time.
+  // One more write may happen at each end of the measured time.
   const perSecond = count / Math.max(1, shownSeconds);
   printTable(`Pool status in a burst of ${ADDS} ADDs in ${seconds.toFixed(1)} s`, [
     {

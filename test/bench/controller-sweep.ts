@@ -68,7 +68,7 @@ export async function benchSweep(): Promise<void> {
   ]);
 }
 
-/** An ADD at each beat, however long the one before it takes: waiting counts. */
+/** One ADD per interval, even if the previous one is not done, so that waiting time is measured. */
 async function steadyAdds(
   agent: ClusterAgentProcess,
   pods: Iterator<BenchPod>,

@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 
-/** The baseline: a usual framework on the same kind of socket, doing nothing. */
+/** The baseline: an echo on a common framework, on the same kind of socket. */
 const [path = ''] = process.argv.slice(2);
 const server = Fastify();
 server.removeAllContentTypeParsers();

@@ -13,7 +13,7 @@ export function markCpu(): CpuMark {
   return { atMs: performance.now(), busyTicks: readBusyTicks(), ownTicks: readOwnTicks() };
 }
 
-/** The share of the machine that somebody else used since the mark. */
+/** The share of the machine's CPU that other processes used since the mark. */
 export function foreignShare(since: CpuMark): number {
   const now = markCpu();
   const seconds = (now.atMs - since.atMs) / 1000;

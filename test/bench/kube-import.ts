@@ -37,7 +37,7 @@ const KUBECONFIG = {
   'current-context': 'x',
 };
 
-/** VmRSS of the bundle next to that of a bare Node, each 5 s after its start. */
+/** VmRSS of the bundle, compared with a bare Node process, each 5 s after its start. */
 export async function benchImport(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'ipl-import-'));
   try {

@@ -24,7 +24,7 @@ export async function installRecords(client: KubeClient): Promise<void> {
   while (!(await client.list(RECORDS)).ok) await new Promise((resolve) => setTimeout(resolve, 100));
 }
 
-/** A record as a pod of a Deployment has it. */
+/** The record of a pod of a Deployment. */
 export function recordAt(index: number): NewObject {
   const address = `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`;
   const hash = index.toString(36).padStart(5, '0');
@@ -43,7 +43,7 @@ export function recordAt(index: number): NewObject {
   return { metadata: { name: address, labels: recordLabels(spec) }, spec };
 }
 
-/** The baseline: one `node:http2` session and nothing around it. A new one only after the server closed an idle one. */
+/** The baseline: a bare `node:http2` session. A new one is opened only after the server closed an idle one. */
 export class BareClient implements Disposable {
   readonly #connect: () => ClientHttp2Session;
   readonly #token: string;

@@ -13,7 +13,7 @@ const RECORDS_IN_TABLE = 10_000;
 
 let taken = 0;
 
-/** Rate and CPU of this process per create, next to a bare client: same object, schema, token and body. */
+/** Rate and CPU of this process per create, compared with a bare client: same object, schema, token and body. */
 async function benchCreates(ours: KubeClient, bare: BareClient): Promise<void> {
   const lines: Line[] = [];
   let noise = '';

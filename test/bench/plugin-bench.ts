@@ -14,7 +14,7 @@ import { median, quantile, spread } from './statistics.ts';
 
 const BLOCKS = 7;
 const PER_BLOCK = 60;
-/** On a node that starts a pod now and then everybody begins cold: processors asleep, caches full of something else. */
+/** A node that starts pods rarely is cold at each call: the processors sleep, and the caches hold other data. */
 const APART_MS = 15;
 const HOST_LOCAL = '/usr/lib/cni/host-local';
 const POOL = poolYaml('bench', { subnet: '10.0.0.0/8', ips: ['10.0.0.1-10.200.0.0'] });
@@ -24,7 +24,7 @@ interface Call {
   readonly peakKb: number;
 }
 
-/** What a runtime waits for: fork, exec, stdin, stdout, wait. Each program is started by the same small native timer. */
+/** The time that a runtime waits: fork, exec, stdin, stdout, wait. One small native timer starts all programs. */
 export async function benchPlugin(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'ipl-bench-'));
   await using agent = await startAgent({ pools: { 'p.yaml': POOL }, flags: ['--log-level', 'warn'] });
@@ -101,7 +101,7 @@ interface Timing {
   readonly env: Readonly<Record<string, string>>;
   readonly ipam: object;
   readonly pauseMs: number;
-  /** For the container of each call. */
+  /** Called before the block with the ID of each container. */
   readonly before?: ((containerID: string) => Promise<void>) | undefined;
 }
 
@@ -134,7 +134,7 @@ async function timeCalls(directory: string, { program, env, ipam, pauseMs, befor
 let serial = 0;
 let timer: Promise<string> | undefined;
 
-/** Built beside the plugin, from the same crate. */
+/** The timer is built with the plugin, from the same crate. */
 function findTimer(): Promise<string> {
   timer ??= mustRun('hack/build-plugin', '--example', 'time-calls').then(
     (output) => output.trim().split('\n').at(-1) ?? '',

@@ -33,7 +33,7 @@ type Name = keyof typeof POOLS;
 const NAMES = Object.keys(POOLS) as Name[];
 const BASELINE = { empty: '2^8 empty', full: '2^8 99 % full' } as const;
 
-/** Time per ADD by the size and the fill of the pool; one agent serves them all. */
+/** Time per ADD by size and use of the pool; one agent serves all pools. */
 export async function benchPoolSizes(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'ipl-sizes-'));
   try {

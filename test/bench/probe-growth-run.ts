@@ -7,7 +7,7 @@ import type { Growth } from './probe-growth.ts';
 
 const AT_ONCE = 25;
 
-/** Probes the given number of times to warm up and once more as often; prints what the process held after each. */
+/** Makes the given number of probes for warm-up, and the same number again; prints the memory after each. */
 const count = Number(process.argv[2]);
 await using lan = await makeLan('macvlan');
 using prober = new Prober();

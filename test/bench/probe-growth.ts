@@ -3,7 +3,7 @@ import { runProgram } from '#test/support/run-program.ts';
 import { printTable } from './report.ts';
 
 const PROBES = 2_000;
-/** As the agent is launched. */
+/** The flags of the agent's launcher. */
 const FLAGS = ['--max-semi-space-size=2', '--max-old-space-size=256'];
 
 export interface Growth {

@@ -15,7 +15,7 @@ const LEAST = 0.95;
 const NET_RAW = 1n << 13n;
 const POOL = poolYaml('wide', { subnet: '10.0.0.0/8', ips: ['10.0.0.1-10.200.0.0'] });
 
-/** ADD/s of an agent that could probe but is not asked to, next to one that has no prober, for want of a capability. */
+/** ADDs per second of an agent that could probe but does not need to, compared with one that lacks the capability. */
 export async function benchIdleProber(): Promise<void> {
   const setting = { pools: { 'p.yaml': POOL }, flags: ['--log-level', 'warn'] };
   await using able = await startAgent(setting);

@@ -11,7 +11,7 @@ const PER_BLOCK = 8;
 const WINDOW_MS = 100;
 const MOST_ADDED_MS = 10;
 
-/** What a probe of a free address adds to its window, next to a bare timer of that window. */
+/** The time that a probe of a free address adds to its window, compared with a bare timer. */
 export async function benchProbeLatency(): Promise<void> {
   await using lan = await makeLan('macvlan');
   await giveAddress(lan.host, '10.9.0.1/24');

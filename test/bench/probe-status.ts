@@ -15,7 +15,7 @@ const EVERY_MS = 2;
 const IDLE_MS = 300;
 const POOL = poolYaml('probed', { subnet: '10.9.0.0/16', ips: ['10.9.1.1-10.9.250.0'], gateway: '10.9.0.1' });
 
-/** How long STATUS takes at the worst while fifty ADDs probe, next to an agent that has nothing else to do. */
+/** The longest STATUS call while fifty ADDs probe, compared with an idle agent. */
 export async function benchProbingStatus(): Promise<void> {
   await using made = new AsyncDisposableStack();
   const pods = await makePods(made);
@@ -54,7 +54,7 @@ export async function benchProbingStatus(): Promise<void> {
   ]);
 }
 
-/** Asks again and again until the deed is done; how long each answer took. */
+/** Calls STATUS repeatedly until `deed` is done; returns the time of each answer. */
 async function askDuring(client: Client, deed: Promise<unknown>): Promise<number[]> {
   let isDone = false;
   const done = deed.finally(() => {

@@ -6,7 +6,7 @@ import { Ticker } from '#agent/probe/kernel/ticker.ts';
 import { buildArpRequest } from '#agent/probe/wire/arp-frame.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 
-/** Broadcasts ARP requests about other addresses until SIGTERM, then says how many a second it were. */
+/** Broadcasts ARP requests for other addresses until SIGTERM, then prints the number per second. */
 const [netns = '', perSecond = '1'] = process.argv.slice(2);
 const ticker = new Ticker(2);
 const socket = await new SocketOpener(NETNS_DIRECTORIES, ticker).open(netns);

@@ -1,4 +1,4 @@
-/** One line of the table: what, how much, against what, and whether its limit holds. */
+/** One line of the table: subject, value, baseline, limit, and whether the limit is met. */
 export interface Line {
   readonly what: string;
   readonly value: string;

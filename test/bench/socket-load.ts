@@ -5,7 +5,7 @@ export interface Load {
   readonly latenciesMs: readonly number[];
 }
 
-/** So many requests in flight over kept connections; throws when one is not answered with 200. */
+/** Keeps `inFlight` requests open over kept connections; throws when an answer is not 200. */
 export async function runLoad(
   socketPath: string,
   count: number,
@@ -29,7 +29,7 @@ export async function runLoad(
   return { perSecond: count / seconds, latenciesMs };
 }
 
-/** Requests over kept lines. As bare as can be: what the load costs is taken from what it measures. */
+/** Requests over kept connections, with minimal code: the CPU of the load is missing for the measured server. */
 export class Client {
   readonly #socketPath: string;
   readonly #idle: Line[] = [];

@@ -8,7 +8,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** Half of the distance between the lowest and the highest, as a share of the median. */
+/** Half of the difference between the highest and the lowest value, as a share of the median. */
 export function spread(values: readonly number[]): number {
   return (Math.max(...values) - Math.min(...values)) / 2 / median(values);
 }

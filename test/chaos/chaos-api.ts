@@ -16,7 +16,7 @@ export interface ApiObject {
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
-/** Everybody who is not under test: users, kubelets, Kubernetes' own controllers, the referee. Any call may fail at any time. */
+/** The API client of all parts that are not under test: users, kubelets, Kubernetes' controllers, the referee. Any call may fail. */
 export class ChaosApi implements Disposable {
   readonly #server: ServerPlace;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 16 });
@@ -37,7 +37,7 @@ export class ChaosApi implements Disposable {
     await this.#ask('PATCH', path, body);
   }
 
-  /** Fine with what is gone. */
+  /** Does nothing if the object is gone. */
   async remove(path: string, options: object = {}): Promise<void> {
     const { status, body } = await this.#call('DELETE', path, options);
     if (status >= 400 && status !== 404 && status !== 409) throw refused('DELETE', path, status, body);

@@ -17,7 +17,7 @@ const POOLS = { stateless: '10.60.0.10-10.60.0.49', sticky: '10.61.0.10-10.61.0.
 const CONFIG = 'enableIPv4: true\nenableIPv6: false\nexhaustedWaitSeconds: 3\n';
 
 /**
- * Seconds instead of minutes, in the same proportions. A kubelet renews its lease every 0.3 s at most 1.5 s after it looked at
+ * Seconds instead of minutes, in the same proportions. A kubelet renews its lease every 0.3 s, at most 1.5 s after it read
  * its pods: with 4 s of freshness and 10 s of settling, a watch may lag by 4 s.
  */
 const PACE = {
@@ -44,7 +44,7 @@ export interface ChaosSite extends AsyncDisposable {
   readonly controllers: readonly MortalProcess[];
 }
 
-/** An API server, the built agents of three nodes with their own tokens, and two built controllers; all started, none awaited. */
+/** An API server, the built agents of three nodes with their own tokens, and two built controllers; does not wait until they are ready. */
 export async function startChaosSite(pools: Readonly<Record<string, string>> = POOLS): Promise<ChaosSite> {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startApiServer());

@@ -7,13 +7,13 @@ const ADD_TIMEOUT_MS = 30_000;
 const DEL_TIMEOUT_MS = 10_000;
 const MAX_SPOOL_FILES = 10_000;
 
-/** How a runtime reaches the agent of its node: what the plugin does, without a process for each call. */
+/** Calls the agent of a node as the plugin does, without a process for each call. */
 export interface AgentPlace {
   readonly socket: string;
   readonly spoolDirectory: string;
 }
 
-/** The address, or null where the ADD failed for whatever reason. */
+/** The address, or null if the ADD failed for any reason. */
 export async function addBySocket({ socket }: AgentPlace, args: AddArgs): Promise<string | null> {
   try {
     const { status, text } = await ask(socket, 'POST', args, ADD_TIMEOUT_MS);
@@ -25,7 +25,7 @@ export async function addBySocket({ socket }: AgentPlace, args: AddArgs): Promis
   }
 }
 
-/** An agent that does not answer: the DEL is spooled, by the plugin's own hand. */
+/** If the agent does not answer, the DEL is spooled by the code of the plugin. */
 export async function delBySocket({ socket, spoolDirectory }: AgentPlace, args: DelArgs): Promise<void> {
   try {
     await ask(socket, 'DELETE', args, DEL_TIMEOUT_MS);

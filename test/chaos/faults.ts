@@ -14,7 +14,7 @@ export interface FaultsSite {
   readonly random: Random;
 }
 
-/** What goes wrong by itself. Each fault ends by itself too; `heal` waits for that. */
+/** Injected faults. Each fault ends by itself; `heal` waits for that. */
 export class Faults {
   readonly #site: FaultsSite;
   readonly #underway = new Map<object, Promise<void>>();
@@ -24,7 +24,7 @@ export class Faults {
     this.#site = site;
   }
 
-  /** Begins one; nothing where its victim already suffers. */
+  /** Starts a fault; does nothing if its target has one already. */
   strike(): string | null {
     const { server, agents, controllers, kubelets, random } = this.#site;
     const kubelet = random.pick(kubelets);
@@ -34,7 +34,7 @@ export class Faults {
     const all: readonly (readonly [string, object, () => Promise<void>])[] = [
       ['agent killed', agent, () => killed(agent, someMs(0, 5_000))],
       ['agent paused', agent, () => paused(agent, someMs(500, 6_000))],
-      // Not too often: a leader that has just begun is the most patient, and could not do anything wrong.
+      // Rarely: a new leader waits longest before it acts, so frequent changes would hide its errors.
       random.isOneIn(2)
         ? ['controller killed', controller, () => killed(controller, someMs(0, 4_000))]
         : ['controller paused', controller, () => paused(controller, someMs(500, 9_000))],
@@ -55,7 +55,7 @@ export class Faults {
     await Promise.all(this.#underway.values());
   }
 
-  /** The node controller notices after a while; when it is back, it says so itself. */
+  /** The node controller marks the node after a while; the kubelet marks it Ready again itself. */
   async #cutOff(kubelet: SimKubelet, ms: number): Promise<void> {
     kubelet.freeze();
     await sleep(ms / 3);

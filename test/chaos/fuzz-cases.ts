@@ -6,7 +6,7 @@ export type Target = 'stdin' | 'answers';
 export interface FuzzCase {
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: Buffer;
-  /** What the agent says before it closes the line. */
+  /** What the agent sends before it closes the connection. */
   readonly answer: Buffer;
 }
 
@@ -35,7 +35,7 @@ const ADDED = {
 };
 const REFUSED = { reason: 'no-eligible-pool', message: 'no pool is eligible', details: 'pool-a: node' };
 
-/** What each verb is sent and answered when all is well. */
+/** A valid request and answer of each verb. */
 const CALLS = [
   {
     verb: 'ADD',

@@ -15,7 +15,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Something that runs cases, one after the other. */
+/** Runs cases, one after the other. */
 export interface Driver extends AsyncDisposable {
   run(it: FuzzCase): Promise<Outcome>;
 }
@@ -37,7 +37,7 @@ export function driveProcesses(executable: string): Driver {
       answer = it.answer;
       const env = { ...it.env, IPLEDGER_SOCKET: socket, IPLEDGER_SPOOL: join(directory, 'spool') };
       const child = spawn(executable, [], { env, timeout: HANG_MS, killSignal: 'SIGKILL' });
-      child.stdin.on('error', () => {}); // it may end without reading everything
+      child.stdin.on('error', () => {}); // the plugin may end before it has read everything
       child.stdin.end(it.stdin);
       const ended = new Promise<number | string | null>((resolve) =>
         child.on('close', (code, signal) => resolve(signal ?? code)),
@@ -52,7 +52,7 @@ export function driveProcesses(executable: string): Driver {
   };
 }
 
-/** One process for all cases (plugin/host/examples/replay.rs): the same bytecode on the same engine, its world told to it. */
+/** One process for all cases (plugin/host/examples/replay.rs): the same bytecode on the same engine, with scripted I/O. */
 export function driveReplay(executable: string): Driver {
   const child = spawn(executable, [], { stdio: ['pipe', 'pipe', 'pipe'] });
   const stderr = buffer(child.stderr);
@@ -75,7 +75,7 @@ export function driveReplay(executable: string): Driver {
   };
 }
 
-/** What the same TypeScript answers on Node: an engine of another house must come to the same. */
+/** The answer of the same TypeScript on Node: both engines must agree. */
 export async function runOnNode(it: FuzzCase): Promise<Outcome> {
   let [nowMs, stdout] = [0, ''];
   const code = await run({

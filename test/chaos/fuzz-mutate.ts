@@ -1,6 +1,6 @@
 import type { Random } from './fuzz-random.ts';
 
-/** Pieces that parsers of JSON, HTTP and UTF-8 have tripped over. */
+/** Texts that have broken parsers of JSON, HTTP and UTF-8. */
 const PIECES = [
   '{',
   '}',
@@ -50,7 +50,7 @@ const BAD_UTF8 = [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0
   Buffer.from(bytes),
 );
 
-/** The same bytes with a few accidents. */
+/** The same bytes with a few random changes. */
 export function mutateBytes(random: Random, bytes: Buffer): Buffer {
   let mutated = bytes;
   for (let left = 1 + random.below(5); left > 0; left--) mutated = random.pick(ACCIDENTS)(random, mutated);
@@ -74,7 +74,7 @@ function splice(bytes: Buffer, at: number, removed: number, added: Buffer): Buff
   return Buffer.concat([bytes.subarray(0, at), added, bytes.subarray(at + removed)]);
 }
 
-/** The same document with one value somewhere inside replaced, removed, renamed or repeated. */
+/** The same document with one value replaced, removed, renamed or repeated. */
 export function mutateJson(random: Random, document: unknown): unknown {
   if (typeof document !== 'object' || document === null || random.isOneIn(4)) return oddValue(random);
   const entries: [string, unknown][] = Object.entries(document);

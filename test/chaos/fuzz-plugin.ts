@@ -59,7 +59,7 @@ async function fuzz(target: Target): Promise<void> {
     tell(`  ${String(count).padStart(7)}  ${kind}`);
 }
 
-/** The workers share one iterator: each takes the next case that nobody has taken. */
+/** The workers share one iterator, so that each case runs once. */
 async function work(target: Target, indexes: Iterator<number>, tally: Map<string, number>): Promise<void> {
   await using driver = startDriver();
   for (let next = indexes.next(); !next.done && failures < ENOUGH_FAILURES; next = indexes.next()) {

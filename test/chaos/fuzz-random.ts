@@ -1,4 +1,4 @@
-/** Numbers that a seed decides, so that a failing case can be run again. */
+/** Random numbers from a seed, so that a failing case can be repeated. */
 export class Random {
   #state: number;
 

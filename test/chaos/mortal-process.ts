@@ -12,7 +12,7 @@ export interface MortalWish {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A program that is killed, paused and started again, always in the same place. */
+/** A program that is killed, paused and restarted on the same directories. */
 export class MortalProcess implements AsyncDisposable {
   readonly name: string;
   readonly #wish: MortalWish;
@@ -28,11 +28,11 @@ export class MortalProcess implements AsyncDisposable {
     return this.#child !== null && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Nothing if it runs. Returns before it is ready. */
+  /** Does nothing if it runs. Returns before it is ready. */
   start(): void {
     if (this.isUp) return;
     const { program, args, env } = this.#wish;
-    // The kernel ends it when this process dies, however it dies.
+    // With --pdeathsig the kernel ends it when this process dies for any reason.
     const child = spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...launchEnvironment(), ...env },
@@ -58,7 +58,7 @@ export class MortalProcess implements AsyncDisposable {
     if (this.isUp) this.#child?.kill('SIGCONT');
   }
 
-  /** What it logged about an address, over all its lives. */
+  /** The log lines about an address, over all restarts. */
   linesAbout(text: string): string[] {
     return this.#lines.filter((line) => line.includes(`"${text}"`) || line.includes(`${text} `)).slice(-60);
   }

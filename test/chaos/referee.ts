@@ -11,7 +11,7 @@ export interface SeenRecord {
   readonly spec: RecordSpec;
 }
 
-/** Holds the records against what really lives, all the time. */
+/** Continuously compares the records with the sandboxes that are alive. */
 export class Referee implements AsyncDisposable {
   readonly #api: ChaosApi;
   readonly #sandboxes: Sandboxes;
@@ -33,7 +33,7 @@ export class Referee implements AsyncDisposable {
     }
   }
 
-  /** Whoever lived before and after a consistent list had an address while it was made. */
+  /** A sandbox that was alive before and after a consistent list held its address during the list. */
   async #look(): Promise<void> {
     const before = this.#sandboxes.live();
     const records = new Map((await this.#api.list<SeenRecord>(RECORDS)).map((it) => [it.spec.address, it]));

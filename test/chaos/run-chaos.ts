@@ -10,14 +10,14 @@ import { SimWorkloads } from './sim-workloads.ts';
 
 export interface ChaosWish {
   readonly seed: number;
-  /** Of disorder; settling comes on top. */
+  /** The time with faults; the time to settle is added. */
   readonly seconds: number;
   readonly settleSeconds: number;
   readonly say: (line: string) => void;
 }
 
 export interface ChaosOutcome {
-  /** Empty is good. Each with the story of its address. */
+  /** Violations, each with the history of its address; empty means success. */
   readonly complaints: readonly string[];
   readonly adds: number;
   readonly looks: number;
@@ -26,12 +26,12 @@ export interface ChaosOutcome {
   readonly byTheOperatorsWord: number;
 }
 
-/** The seed decides what is done to whom, in which order and how long; how fast the machine is decides what that meets. */
+/** The seed decides which faults happen, in which order and how long; their effects depend on the speed of the machine. */
 export async function runChaos({ seed, seconds, settleSeconds, say }: ChaosWish): Promise<ChaosOutcome> {
   await using stack = new AsyncDisposableStack();
   const site = stack.use(await startChaosSite());
   const { api, server, controllers } = site;
-  // One stream for each who decides: what one does must not depend on how often another was asked.
+  // One random stream per part, so that the decisions of one part do not depend on the number of decisions of another.
   let streams = 0;
   const random = () => new Random(seed * 1_000 + streams++);
   const sandboxes = new Sandboxes();

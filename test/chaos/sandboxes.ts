@@ -1,4 +1,4 @@
-/** What a node's kubelet knows of one network namespace that has an address. */
+/** What the kubelet of a node knows about one network namespace with an address. */
 export interface Sandbox {
   readonly id: string;
   readonly node: string;
@@ -10,8 +10,8 @@ export interface Sandbox {
 const MOST_LINES_OF_AN_ADDRESS = 400;
 
 /**
- * Which addresses processes really use, as only the kubelets know, and the story of each address. Two live sandboxes on one
- * address is the one thing that must never be.
+ * The addresses that processes really use, reported by the kubelets, and the history of each address. Two live sandboxes
+ * with one address must never happen.
  */
 export class Sandboxes {
   readonly #live = new Map<string, Sandbox>();
@@ -21,10 +21,10 @@ export class Sandboxes {
   readonly #startedMs = performance.now();
   readonly violations: { readonly address: string; readonly what: string }[] = [];
   raised = 0;
-  /** Two pods of one StatefulSet identity, the older deleted by force: an operator's word that it does not run. */
+  /** Two pods of one StatefulSet identity; the older one was deleted by force, by which an operator confirms that it does not run. */
   byTheOperatorsWord = 0;
 
-  /** An ADD was answered: from here on its processes use the address. */
+  /** An ADD was answered: from now on its processes use the address. */
   raise(sandbox: Sandbox): void {
     const { id, address } = sandbox;
     this.raised += 1;
@@ -53,15 +53,15 @@ export class Sandboxes {
     return this.#live.has(id);
   }
 
-  /** Said before the pod is deleted by force. */
+  /** To be called before the pod is deleted by force. */
   noteForced(uid: string): void {
     this.#forced.add(uid);
   }
 
   /**
-   * Whether somebody else has the address of a live sandbox by right: its pod was deleted by force, which Kubernetes takes as a
-   * person's word that it does not run, and the next pod of the same StatefulSet identity took it over (rule 7). From then on
-   * the address is that pod's, whatever becomes of it. Until then it is nobody else's.
+   * Whether another pod rightly has the address of a live sandbox: its pod was deleted by force, by which an operator
+   * confirms that it does not run, and the next pod of the same StatefulSet identity took it over (rule 7). From then on
+   * the address belongs to that pod, until then to no other.
    */
   isHandedOn({ id, uid, podKey }: Sandbox, nextPodKey: string, nextUid: string | undefined): boolean {
     const isNext = podKey === nextPodKey && nextUid !== undefined && nextUid !== uid;

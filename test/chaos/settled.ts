@@ -14,7 +14,7 @@ interface Pool {
   readonly status?: { readonly allocatedIPCount?: number; readonly allocatedIPs?: string };
 }
 
-/** What a quiet cluster has that it should not have: leaks, losses, and projections that tell something else. Empty is good. */
+/** Errors in a settled cluster: leaks, lost records, and projections that disagree with records. Empty means success. */
 export async function findDisorder(api: ChaosApi, sandboxes: Sandboxes): Promise<string[]> {
   const records = await api.list<SeenRecord>(RECORDS);
   const sets = await api.list('/apis/apps/v1/namespaces/prod/statefulsets');

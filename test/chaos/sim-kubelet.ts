@@ -8,18 +8,18 @@ import type { Random } from './fuzz-random.ts';
 import type { Sandboxes } from './sandboxes.ts';
 
 const TICK_MS = 300;
-/** Older news of the pods are not vouched for with a renewed lease: see `#tick`. */
+/** The lease is not renewed when the last read of the pods is older than this: see `#tick`. */
 const FRESH_LIST_MS = 1_500;
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 
 interface Running {
   readonly pod: ApiObject;
-  /** Null while there is none; then `isStarting` says whether somebody makes one. */
+  /** Null while there is none; then `isStarting` says whether one is being created. */
   sandbox: string | null;
   isStarting: boolean;
-  /** The pod is not to have a sandbox any more. */
+  /** The pod must not get a sandbox any more. */
   isEnding: boolean;
-  /** Somebody takes it down and removes its object. */
+  /** The sandbox is being torn down, and the object removed. */
   isLeaving: boolean;
 }
 
@@ -33,8 +33,8 @@ export interface KubeletSite {
 }
 
 /**
- * A kubelet and its runtime: it gives the pods of its node sandboxes, asks the agent for their addresses, and knows what
- * lives. It keeps the promise that rule 6 rests on: who renews his lease has ended what was deleted before.
+ * A kubelet and its runtime: it creates sandboxes for the pods of its node, calls the agent for addresses, and knows what
+ * is alive. It keeps the promise on which rule 6 rests: before it renews its lease, it has ended the pods that were deleted.
  */
 export class SimKubelet implements AsyncDisposable {
   readonly node: string;
@@ -51,7 +51,7 @@ export class SimKubelet implements AsyncDisposable {
     this.#loop = this.#run();
   }
 
-  /** Cut off: it neither hears nor says anything, and what runs there runs on. */
+  /** Cut off: it neither receives nor sends anything, and its pods run on. */
   freeze(): void {
     this.#isFrozen = true;
   }
@@ -71,7 +71,7 @@ export class SimKubelet implements AsyncDisposable {
       .map(({ pod }) => keyOf(pod));
   }
 
-  /** The sandbox of one pod dies, and it gets another. */
+  /** The sandbox of one pod dies, and the pod gets another one. */
   restartSome(): void {
     const lively = [...this.#running.values()].filter((it) => it.sandbox !== null && !it.isEnding);
     if (lively.length === 0 || this.#isFrozen) return;
@@ -86,7 +86,7 @@ export class SimKubelet implements AsyncDisposable {
     void (isLate ? this.#bringUp(one) : gone.then(() => this.#bringUp(one)));
   }
 
-  /** Its containers end by themselves. */
+  /** The containers of one pod end by themselves. */
   finishSome(): void {
     const bare = [...this.#running.values()].filter(
       ({ pod, sandbox, isEnding }) => sandbox !== null && !isEnding && pod.spec?.['restartPolicy'] === 'Never',
@@ -136,7 +136,7 @@ export class SimKubelet implements AsyncDisposable {
     }
   }
 
-  /** As often as it takes, each time with another sandbox. */
+  /** Repeats until it succeeds, each time with another sandbox. */
   async #bringUp(one: Running): Promise<void> {
     const { agent, random, sandboxes } = this.#site;
     if (one.isStarting) return;
@@ -166,7 +166,7 @@ export class SimKubelet implements AsyncDisposable {
     if (one.sandbox !== null) await this.#del(one.pod, this.#stop(one, why));
   }
 
-  /** Processes first, then the namespace. What is left to do is the DEL. */
+  /** Ends the processes first, then removes the namespace. The DEL follows. */
   #stop(one: Running, why: string): string {
     const id = one.sandbox ?? '';
     one.sandbox = null;
@@ -175,7 +175,7 @@ export class SimKubelet implements AsyncDisposable {
     return id;
   }
 
-  /** Never, once, twice, or again much later. */
+  /** Sends the DEL never, once, twice, or again much later. */
   async #del(pod: ApiObject, id: string): Promise<void> {
     const { random } = this.#site;
     if (random.isOneIn(10)) return;
@@ -184,12 +184,12 @@ export class SimKubelet implements AsyncDisposable {
     if (random.isOneIn(10)) void sleep(random.below(8_000)).then(() => this.#sendDel(pod, id));
   }
 
-  /** Not after the end: it would make a spool in a directory that is removed. */
+  /** Not after the end of the run: it would create a spool in a removed directory. */
   async #sendDel(pod: ApiObject, id: string): Promise<void> {
     if (!this.#hasEnded) await delBySocket(this.#site.agent, this.#delArgs(pod, id));
   }
 
-  /** The object goes last. If that fails, the next look at the pods finds it again. */
+  /** The object is removed last. If that fails, the next read of the pods finds it again. */
   async #takeDown(one: Running): Promise<void> {
     const { uid } = one.pod.metadata;
     one.isLeaving = true;

@@ -8,7 +8,7 @@ const MOST_WORKLOADS = 4;
 const MOST_BARE = 8;
 const PODS = '/api/v1/namespaces/prod/pods';
 const APPS = '/apis/apps/v1/namespaces/prod';
-/** Stateless pods and sticky ones fight among themselves, not with each other: so both meet full pools. */
+/** Stateless and sticky pods have separate pools, so that both see full pools. */
 const POOL_OF = { statefulsets: 'sticky', replicasets: 'stateless', bare: 'stateless' } as const;
 
 type Owner = 'statefulsets' | 'replicasets';
@@ -18,11 +18,11 @@ export interface WorkloadsSite {
   readonly api: ChaosApi;
   readonly random: Random;
   readonly sandboxes: Sandboxes;
-  /** Where a scheduler would put a pod now. */
+  /** The nodes that a scheduler would use now. */
   readonly readyNodes: () => readonly string[];
 }
 
-/** Users who change their minds, and the controllers of Kubernetes that make pods of what they want. */
+/** Users who change their workloads, and the controllers of Kubernetes that create the pods. */
 export class SimWorkloads implements AsyncDisposable {
   readonly #site: WorkloadsSite;
   readonly #loop: Promise<void>;
@@ -34,7 +34,7 @@ export class SimWorkloads implements AsyncDisposable {
     this.#loop = this.#run();
   }
 
-  /** One thing that a user does. */
+  /** One random action of a user. */
   async act(): Promise<string> {
     const { random } = this.#site;
     const acts = [
@@ -59,7 +59,7 @@ export class SimWorkloads implements AsyncDisposable {
     return await this.#site.api.list(PODS);
   }
 
-  /** Whether there is exactly what is wanted. */
+  /** Whether exactly the wanted pods exist. */
   async isComplete(): Promise<boolean> {
     const pods = await this.pods();
     if (pods.some(({ metadata }) => metadata.deletionTimestamp !== undefined)) return false;
@@ -76,7 +76,7 @@ export class SimWorkloads implements AsyncDisposable {
     const kind = random.pick(['statefulsets', 'deployments'] as const);
     if ((await this.owners(kind)).length >= MOST_WORKLOADS) return 'nothing';
     this.#made += 1;
-    // Names come back: the next set of a name is another one.
+    // Names are used again: the next set of a name has another uid.
     const name = kind === 'statefulsets' ? `set-${random.below(MOST_WORKLOADS)}` : `app-${this.#made}`;
     const replicas = 1 + random.below(5);
     const template = { metadata: { labels: { app: name } }, spec: podSpec('Always') };
@@ -131,7 +131,7 @@ export class SimWorkloads implements AsyncDisposable {
     if (pods.length === 0) return 'nothing';
     const { random, readyNodes } = this.#site;
     const ready = readyNodes();
-    // What hangs on a node that is cut off is what people delete by force.
+    // Users delete by force the pods that hang on a node that is cut off.
     const hanging = pods.filter(({ spec }) => !ready.includes(String(spec?.['nodeName'])));
     const pod = random.pick(how === 'by force' && hanging.length > 0 && !random.isOneIn(4) ? hanging : pods);
     await this.#remove(pod, how);

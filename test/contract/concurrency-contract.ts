@@ -35,7 +35,7 @@ export function describeConcurrency(makeLedger: MakeLedger): void {
       );
     });
 
-    test('of many updates of one version exactly one happens', async () => {
+    test('of many concurrent updates of one version exactly one succeeds', async () => {
       await using resource = await makeLedger();
       const seen = await taken(resource.ledger, specOf('10.0.0.1'));
       const outcomes = await Promise.all([
@@ -48,7 +48,7 @@ export function describeConcurrency(makeLedger: MakeLedger): void {
       expect(outcomes.filter(({ done }) => done)).toHaveLength(1);
     });
 
-    test('every version is spent once, and what was not spent is the ledger', async () => {
+    test('each version is used by one write, and the unused versions are the content of the ledger', async () => {
       const scripts = fc.array(script, { minLength: 2, maxLength: 5 });
       await fc.assert(
         fc.asyncProperty(scripts, async (clients) => {

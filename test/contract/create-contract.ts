@@ -21,7 +21,7 @@ export function describeCreate(makeLedger: MakeLedger): void {
       expect(await resource.ledger.get('10.0.0.1')).toEqual(record);
     });
 
-    test('a taken name is never overwritten, and the loser may learn who has it', async () => {
+    test('a taken name is never overwritten, and the caller can get the record that has it', async () => {
       await using resource = await makeLedger();
       const first = await taken(resource.ledger, specOf('10.0.0.1'));
       const second = await resource.ledger.create(specOf('10.0.0.1', { holder: holderOf({ name: 'web-1' }) }));
@@ -30,7 +30,7 @@ export function describeCreate(makeLedger: MakeLedger): void {
       expect(await resource.ledger.get('10.0.0.1')).toEqual(first);
     });
 
-    test('a name that came back is taken anew, with another uid and version', async () => {
+    test('a released name can be created again, with another uid and version', async () => {
       await using resource = await makeLedger();
       const first = await taken(resource.ledger, specOf('10.0.0.1'));
       await resource.ledger.release(first);
@@ -39,7 +39,7 @@ export function describeCreate(makeLedger: MakeLedger): void {
       expect(second.resourceVersion).not.toBe(first.resourceVersion);
     });
 
-    test('one number in two domains is two addresses', async () => {
+    test('the same address in two domains is two records', async () => {
       await using resource = await makeLedger();
       const plain = await taken(resource.ledger, specOf('10.0.0.1'));
       const blue = await taken(resource.ledger, specOf('10.0.0.1', { domain: 'blue' }));
@@ -67,13 +67,13 @@ export function describeCreate(makeLedger: MakeLedger): void {
       },
     );
 
-    test.each(['Retained', 'Suspect', 'Cooling'] as const)('nothing begins as %s', async (state) => {
+    test.each(['Retained', 'Suspect', 'Cooling'] as const)('no record is created as %s', async (state) => {
       await using resource = await makeLedger();
       await expectFailure(resource.ledger.create(inState(specOf('10.0.0.1'), state)), 'internal');
       expect(await resource.ledger.get('10.0.0.1')).toBeNull();
     });
 
-    test('a foreign host can be recorded at once', async () => {
+    test('a record can be created as Quarantined', async () => {
       await using resource = await makeLedger();
       const record = await taken(resource.ledger, inState(specOf('10.0.0.1'), 'Quarantined'));
       expect(record.spec.state).toBe('Quarantined');

@@ -9,7 +9,7 @@ import { sortOut } from '#pkg/pool/objections.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { buildRequest, type RequestOverrides } from '#test/support/build-pool.ts';
 
-/** Spiderpool's page on allocation, rule by rule, from what an operator writes to the pools in the order they are tried. */
+/** Spiderpool's page on allocation, rule by rule: from the text that an operator writes to the pools in order of use. */
 
 interface Written {
   readonly spec?: object;
@@ -48,7 +48,7 @@ function tried(pools: readonly Pool[], { request, reserved }: Asked = {}): strin
 
 const labels = (matchLabels: object) => ({ matchLabels });
 
-describe('1. candidates: the first rule that says something overrides those below', () => {
+describe('1. candidates: the first rule that names pools overrides those below', () => {
   const pools = ['subnet-less', 'ippools', 'ippool', 'namespace', 'cni'].map((name) =>
     pool(name, { spec: { default: false } }),
   );
@@ -154,7 +154,7 @@ describe('2. filters: each leaves the other pool of the list', () => {
     expect(tried([pool('kept', { spec })], { request })).toEqual(['kept']);
   });
 
-  test('pools of the CNI configuration are alternatives: where the node of the first does not match, the next', () => {
+  test('pools of the CNI configuration are alternatives: if the node of the first does not match, the next is used', () => {
     const pools = [
       pool('zone-b', { spec: { nodeName: ['worker-2'] } }),
       pool('zone-a', { spec: { nodeName: ['worker-1'] } }),
@@ -190,7 +190,7 @@ describe('3. order', () => {
     expect(tried([pool('a', { spec: second }), pool('b', { spec: first })], { request })).toEqual(['b', 'a']);
   });
 
-  test('equal pools in the order of the array', () => {
+  test('equal pools are used in the order of the array', () => {
     const pools = ['a', 'b', 'c'].map((name) => pool(name));
     expect(tried(pools, { request: { cniConfig: { ipv4: ['b', 'c', 'a'] } } })).toEqual(['b', 'c', 'a']);
   });

@@ -7,7 +7,7 @@ import { describeQueries } from './query-contract.ts';
 import { describeRelease } from './release-contract.ts';
 import { describeUpdate } from './update-contract.ts';
 
-/** What every Ledger promises. Speaks to it through the port alone. */
+/** The contract of every Ledger, tested through the port alone. */
 export function describeLedger(name: string, makeLedger: MakeLedger): void {
   describe(`ledger: ${name}`, () => {
     describeCreate(makeLedger);

@@ -3,7 +3,7 @@ import type { Refusal, TakenAddress } from '#pkg/ledger/ledger.ts';
 import { holderKey } from '#pkg/record/holder.ts';
 import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 
-/** What a ledger must hold: the records it answered with, and nothing else. */
+/** A ledger must hold the records that it answered with, and nothing else. */
 export class LedgerModel {
   readonly #records = new Map<string, IpRecord>();
 

@@ -4,10 +4,10 @@ import type { Reason } from '#pkg/errors/reasons.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 
-/** An empty ledger, gone at the end of the block. */
+/** An empty ledger that is removed at the end of the block. */
 export interface LedgerResource extends AsyncDisposable {
   readonly ledger: Ledger;
-  /** The process ends and starts again; `ledger` is the new one. Only for ledgers that live in a process. */
+  /** Simulates a restart of the process; `ledger` is the new one. Only for ledgers inside a process. */
   reopen?(): Promise<void>;
 }
 

@@ -31,7 +31,7 @@ const spec = fc
   );
 
 const state = fc.constantFrom(...RECORD_STATES);
-/** How far back in what was ever answered: mostly what is current, often what is stale. */
+/** How old the record of the next write is: mostly the current one, often a stale one. */
 const ago = fc.nat({ max: 6 });
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('create' as const), spec }) },
@@ -52,7 +52,7 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 export function describeModel(makeLedger: MakeLedger): void {
   describe('model', () => {
-    test('any sequence of writes answers, and leaves, what the model says', async () => {
+    test('any sequence of writes gives the answers and the content of the model', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
           await using resource = await makeLedger();

@@ -9,7 +9,7 @@ const POOL_B = { kind: 'SpiderIPPool', name: 'pool-b', uid: 'pool-uid-b' } as co
 
 export function describeQueries(makeLedger: MakeLedger): void {
   describe('queries', () => {
-    test('an empty ledger answers with nothing', async () => {
+    test('an empty ledger returns nothing', async () => {
       await using resource = await makeLedger();
       const { ledger } = resource;
       expect(await ledger.get('10.0.0.1')).toBeNull();
@@ -19,7 +19,7 @@ export function describeQueries(makeLedger: MakeLedger): void {
       expect(await ledger.takenOf('pool-a')).toEqual([]);
     });
 
-    test('a holder has its families and interfaces apart', async () => {
+    test('the families and interfaces of a holder have separate records', async () => {
       await using resource = await makeLedger();
       const v4 = await taken(resource.ledger, specOf('10.0.0.1'));
       const v6 = await taken(resource.ledger, specOf('fd00::1'));
@@ -30,7 +30,7 @@ export function describeQueries(makeLedger: MakeLedger): void {
       expect(await resource.ledger.byHolder(holderKey(holderOf({ interface: 'net1' }), 4))).toEqual([net1]);
     });
 
-    test('a record that moved is found only where it is', async () => {
+    test('a record that moved is found only under its new node and pool', async () => {
       await using resource = await makeLedger();
       const seen = await taken(resource.ledger, specOf('10.0.0.1'));
       const moved = await resource.ledger.amend(seen, { ...heldBy(seen.spec, { node: 'worker-2' }), pool: POOL_B });
@@ -43,7 +43,7 @@ export function describeQueries(makeLedger: MakeLedger): void {
       ]);
     });
 
-    test('the largest and the smallest numbers are told exactly', async () => {
+    test('the largest and the smallest addresses are returned exactly', async () => {
       await using resource = await makeLedger();
       for (const address of ['::1', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '8000::']) {
         await taken(resource.ledger, specOf(address));
@@ -52,7 +52,7 @@ export function describeQueries(makeLedger: MakeLedger): void {
       expect(new Set(values)).toEqual(new Set([1n, (1n << 128n) - 1n, 1n << 127n]));
     });
 
-    test('one number in two domains or families is two addresses', async () => {
+    test('the same number in two domains or families is two addresses', async () => {
       await using resource = await makeLedger();
       await taken(resource.ledger, specOf('10.0.0.7', { domain: 'blue' }));
       await taken(resource.ledger, specOf('::a00:7'));
@@ -89,7 +89,7 @@ export function describeQueries(makeLedger: MakeLedger): void {
   });
 
   describe('close', () => {
-    test('nothing works afterwards, and a second close is fine', async () => {
+    test('no call works after close, and a second close does nothing', async () => {
       await using resource = await makeLedger();
       const { ledger } = resource;
       const seen = await taken(ledger, specOf('10.0.0.1'));

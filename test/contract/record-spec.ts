@@ -31,7 +31,7 @@ export function specOf(address: string, change: Partial<RecordSpec> = {}): Recor
   };
 }
 
-/** The same record in another state, with what that state demands. */
+/** The same record in another state, with the fields that this state requires. */
 export function inState(spec: RecordSpec, state: RecordState): RecordSpec {
   const { until: _, ...rest } = spec;
   if (state !== 'Cooling' && state !== 'Quarantined') return { ...rest, state };

@@ -7,7 +7,7 @@ const SPEC = specOf('10.0.0.1');
 
 export function describeRelease(makeLedger: MakeLedger): void {
   describe('release', () => {
-    test.each(RECORD_STATES)('a record that is %s goes', async (state) => {
+    test.each(RECORD_STATES)('a record that is %s is deleted', async (state) => {
       await using resource = await makeLedger();
       const created = await taken(resource.ledger, SPEC);
       const seen = state === 'Allocated' ? created : await amended(resource.ledger, created, inState(SPEC, state));
@@ -16,7 +16,7 @@ export function describeRelease(makeLedger: MakeLedger): void {
       expect(await resource.ledger.takenOf('pool-a')).toEqual([]);
     });
 
-    test('twice is gone', async () => {
+    test('the second release of a record returns gone', async () => {
       await using resource = await makeLedger();
       const seen = await taken(resource.ledger, SPEC);
       await resource.ledger.release(seen);
@@ -39,7 +39,7 @@ export function describeRelease(makeLedger: MakeLedger): void {
       expect(await resource.ledger.get(seen.name)).toEqual(seen);
     });
 
-    test('a re-created name with the old preconditions stays', async () => {
+    test('a record that was created again is not released by the old preconditions', async () => {
       await using resource = await makeLedger();
       const seen = await taken(resource.ledger, SPEC);
       await resource.ledger.release(seen);
@@ -50,7 +50,7 @@ export function describeRelease(makeLedger: MakeLedger): void {
   });
 
   describe('watchFreed', () => {
-    test('wakes for its pool, and not after it was disposed', async () => {
+    test('it wakes for its pool, and not after it was disposed', async () => {
       await using resource = await makeLedger();
       const woken: string[] = [];
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -66,7 +66,7 @@ export function describeRelease(makeLedger: MakeLedger): void {
       expect(woken).not.toContain('stopped');
     });
 
-    test('the address can be taken by whoever was woken', async () => {
+    test('the address can be taken after the wake-up', async () => {
       await using resource = await makeLedger();
       const seen = await taken(resource.ledger, SPEC);
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -6,7 +6,7 @@ import { heldBy, specOf } from './record-spec.ts';
 const WORKERS = 8;
 const ADDRESSES_EACH = 25;
 
-/** Each line is written before the next thing happens: `try NAME` before a write, `is NAME VERSION` or `no NAME` after its answer. */
+/** Each line is written before the next step: `try NAME` before a write, `is NAME VERSION` or `no NAME` after its answer. */
 function say(line: string): void {
   writeSync(1, `${line}\n`);
 }

@@ -10,7 +10,7 @@ const CHILD = fileURLToPath(import.meta.resolve('./sqlite-crash-child.ts'));
 const ROUNDS = 24;
 const LONGEST_LIFE_MS = 60;
 
-test('after kill -9 at any moment everything that was acknowledged is there, and nothing else', {
+test('after kill -9 at any moment the ledger has every acknowledged record, and no other', {
   timeout: 180_000,
 }, async () => {
   using directory = makeTemporaryDirectory();
@@ -18,7 +18,7 @@ test('after kill -9 at any moment everything that was acknowledged is there, and
   const known = new Map<string, string>();
   let acknowledged = 0;
   for (let round = 0; round < ROUNDS; round++) {
-    // Some die while they open the file, most while they write.
+    // Some are killed while they open the file, most while they write.
     const lifeMs = Math.random() * LONGEST_LIFE_MS;
     const lines = await runAndKill(file, lifeMs, round % 6 !== 5);
     const unanswered = replay(lines, known);
@@ -55,7 +55,7 @@ async function runAndKill(file: string, lifeMs: number, waitForOpen: boolean): P
   return output.slice(0, output.lastIndexOf('\n') + 1).split('\n');
 }
 
-/** Brings `known` up to the last answers; returns the names whose last write was not answered. */
+/** Updates `known` with the last answers; returns the names whose last write was not answered. */
 function replay(lines: string[], known: Map<string, string>): Set<string> {
   const unanswered = new Set<string>();
   for (const line of lines) {

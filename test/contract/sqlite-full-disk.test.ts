@@ -8,7 +8,7 @@ import { expectFailure, taken } from './ledger-resource.ts';
 import { specOf } from './record-spec.ts';
 import { mountTmpfs } from './tmpfs.ts';
 
-test('a full disk is said, leaves nothing half-written, and is over when there is space again', async () => {
+test('a full disk is reported, leaves no partial write, and writes work when there is space again', async () => {
   using disk = mountTmpfs('512k');
   const file = `${disk.path}/ledger.db`;
   await using ledger = await openSqliteLedger(file);
@@ -56,7 +56,7 @@ test('a ledger on a full disk can be closed, opened, locked and read, and loses 
   expect(new Set(versions).size).toBe(versions.length);
 });
 
-test('a new ledger on a full disk is refused with the same sentence', async () => {
+test('a new ledger on a full disk is refused with the same message', async () => {
   using disk = mountTmpfs('64k');
   fillDisk(disk.path);
   const file = `${disk.path}/ledger.db`;

@@ -6,7 +6,7 @@ export interface Tmpfs extends Disposable {
   grow(size: string): void;
 }
 
-/** A file system of its own, so small that it can be filled. Needs root; throws without it. */
+/** A separate file system that is small enough to be filled. Needs root; throws without it. */
 export function mountTmpfs(size: string): Tmpfs {
   const directory = makeTemporaryDirectory();
   try {

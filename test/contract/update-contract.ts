@@ -73,7 +73,7 @@ export function describeUpdate(makeLedger: MakeLedger): void {
     });
   });
 
-  describe.each(WRITES)('$method of what is not there any more', ({ method, before, next }) => {
+  describe.each(WRITES)('$method of a record that is not there any more', ({ method, before, next }) => {
     const begin = async (ledger: Ledger) => {
       const created = await taken(ledger, SPEC);
       return before.state === 'Allocated' ? created : amended(ledger, created, before);
@@ -114,7 +114,7 @@ export function describeUpdate(makeLedger: MakeLedger): void {
       expect(await resource.ledger.get(seen.name)).toEqual(reborn);
     });
 
-    test('gone is gone, and nothing comes back', async () => {
+    test('an update of a deleted record returns gone, and creates nothing', async () => {
       await using resource = await makeLedger();
       const seen = await begin(resource.ledger);
       await resource.ledger.release(seen);

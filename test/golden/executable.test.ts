@@ -22,7 +22,7 @@ import { bundlePlugin } from '../../hack/bundle.ts';
 const env = { CNI_COMMAND: 'VERSION' };
 
 describe.each(await builtPlugins())('%s', (path) => {
-  test('everybody may run it, nobody but the owner may change it', () => {
+  test('all users may run it, only the owner may change it', () => {
     expect(statSync(path).mode & 0o777).toBe(0o755);
   });
 
@@ -36,13 +36,13 @@ describe.each(await builtPlugins())('%s', (path) => {
     expect(spawnSync(path, { env, stdio: ['ignore', openSync('/dev/full', 'w'), 'inherit'] }).status).toBe(1);
   });
 
-  test('a closed stdout is a failure, one that leads nowhere is not', () => {
+  test('a closed stdout is a failure, /dev/null is not', () => {
     const run = (redirection: string) =>
       spawnSync('/bin/sh', ['-c', `"$0" </dev/null ${redirection}`, path], { env }).status;
     expect(['>&-', '>&- 2>&-', '>/dev/null', '>/dev/null 2>&-'].map(run)).toEqual([1, 1, 0, 0]);
   });
 
-  test('a closed stdin is told', () => {
+  test('a closed stdin is reported', () => {
     const { status, stdout } = spawnSync('/bin/sh', ['-c', '"$0" <&-', path], { env, encoding: 'utf8' });
     expect({ status, document: JSON.parse(stdout) }).toMatchObject({
       status: 1,
@@ -92,11 +92,11 @@ describe.each(await builtPlugins())('%s', (path) => {
     });
   });
 
-  test('a stdout that is full and never read holds the call no longer than its budget', async () => {
+  test('a stdout that is full and never read does not block the call beyond its budget', async () => {
     using root = mkdtempDisposableSync(join(tmpdir(), 'ipledger-executable-'));
     const pipe = join(root.path, 'pipe');
     spawnSync('mkfifo', [pipe]);
-    // Held open for reading, and never read; filled before the plugin gets it.
+    // Open for reading but never read, and filled before the plugin gets it.
     const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
     const filler = openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
     expect(() => {
@@ -113,7 +113,7 @@ describe.each(await builtPlugins())('%s', (path) => {
     expect(tookMs).toBeLessThan(20_000);
   }, 60_000);
 
-  test('a reader that went away is a failure, without a word on stderr', async () => {
+  test('a reader that closed the pipe is a failure, without output on stderr', async () => {
     const child = spawn(path, { env, stdio: ['pipe', 'pipe', 'pipe'] });
     child.stdout.destroy();
     setTimeout(() => child.stdin.end(), 200);

@@ -5,7 +5,7 @@ import { mustRun, runProgram } from '#test/support/run-program.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** The long form is `npm run fuzz`: 100,000 of each kind. */
+/** A short run; `npm run fuzz` runs 100,000 cases of each kind. */
 test.each([
   { name: 'in one process', count: '10000', isReplay: true },
   { name: 'as a process each', count: '500', isReplay: false },

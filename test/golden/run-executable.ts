@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { Stage } from './stage.ts';
 import { type AgentAct, answerOf, stdinOf, type Transcript } from './transcript.ts';
 
-/** Long enough for the plugin to find the agent away at least once. */
+/** Long enough for at least one failed connection of the plugin. */
 const AWAY_MS = 400;
 
 export interface Ran {
@@ -15,7 +15,7 @@ export interface Ran {
   readonly tookMs: number;
 }
 
-/** The plugin as a program of its own against a scripted agent on a real socket. */
+/** Runs the plugin as a process against a scripted agent on a real socket. */
 export async function runExecutable(path: string, transcript: Transcript, stage: Stage): Promise<Ran> {
   const requests: Buffer[] = [];
   const acts = [...transcript.agent];
@@ -32,7 +32,7 @@ export async function runExecutable(path: string, transcript: Transcript, stage:
     env: { IPLEDGER_SOCKET: stage.socket, IPLEDGER_SPOOL: stage.spool, ...transcript.env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  child.stdin.on('error', () => {}); // it may end without reading everything
+  child.stdin.on('error', () => {}); // the plugin may end before it has read everything
   if (!transcript.stdinStalls) child.stdin.end(stdinOf(transcript, stage.poison));
   let stdout = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

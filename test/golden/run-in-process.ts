@@ -6,7 +6,7 @@ import type { Ran } from './run-executable.ts';
 import type { Stage } from './stage.ts';
 import { answerOf, stdinOf, type Transcript } from './transcript.ts';
 
-/** The plugin against a scripted PluginIo whose clock only moves when somebody waits. */
+/** Runs the plugin against a scripted PluginIo whose clock moves only during a wait. */
 export async function runInProcess(transcript: Transcript, stage: Stage): Promise<Ran> {
   const env: Record<string, string> = { IPLEDGER_SOCKET: stage.socket, IPLEDGER_SPOOL: stage.spool, ...transcript.env };
   const requests: Buffer[] = [];

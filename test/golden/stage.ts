@@ -17,11 +17,11 @@ import type { Transcript } from './transcript.ts';
 
 const FULL = 10_000;
 
-/** The places one call may know of, all under one temporary directory. */
+/** The paths of one call, all under one temporary directory. */
 export interface Stage extends AsyncDisposable {
   readonly socket: string;
   readonly spool: string;
-  /** Named by hostile configurations; holds only `evil.sock`, which counts its visitors. */
+  /** Named by hostile configurations; contains only `evil.sock`, which counts its connections. */
   readonly poison: string;
   touchesOfPoison(): readonly string[];
   spooled(): Readonly<Record<string, unknown>>;

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 
 const DIRECTORY = join(import.meta.dirname, 'transcripts');
 
-/** One CNI call as seen from outside, kept as JSON so that every form of the plugin can be held against it. */
+/** One CNI call as seen from outside, stored as JSON so that every form of the plugin can be compared with it. */
 export interface Transcript {
   readonly name: string;
   readonly env: Readonly<Record<string, string>>;
-  /** A string is sent as it is, anything else as JSON. `$POISON` becomes a directory that nobody may touch. */
+  /** A string is sent as it is, anything else as JSON. `$POISON` becomes a directory that the plugin must not touch. */
   readonly stdin: unknown;
   /** Raw bytes instead of `stdin`. */
   readonly stdinBase64?: string;
@@ -15,11 +15,11 @@ export interface Transcript {
   /** White space added at the end of stdin. */
   readonly stdinPadding?: number;
   readonly stdinStalls?: true;
-  /** What happens to the first, second, … connection; the last one repeats. */
+  /** The agent's act on the first, second, … connection; the last one repeats. */
   readonly agent: readonly AgentAct[];
-  /** What the spool directory is like before the call; nothing is there by default. */
+  /** The spool directory before the call; missing by default. */
   readonly spoolIs?: 'full' | 'world-writable' | 'a-symlink';
-  /** Takes too long on a real clock. */
+  /** The call takes too long on a real clock. */
   readonly virtualTimeOnly?: true;
   readonly expected: {
     readonly exitCode: 0 | 1;
@@ -36,7 +36,7 @@ export type AgentAct =
   | 'hang'
   | 'drop'
   | { readonly status: number; readonly body: unknown; readonly chunked?: true }
-  /** These bytes and the end of the line; `repeat` times. */
+  /** Sends these bytes `repeat` times and closes the connection. */
   | { readonly raw: string; readonly repeat?: number };
 
 export interface WireRequest {
@@ -58,7 +58,7 @@ export function stdinOf(transcript: Transcript, poison: string): Buffer {
   return Buffer.from(whole + ' '.repeat(transcript.stdinPadding ?? 0));
 }
 
-/** The bytes of an act that says something. */
+/** The bytes that an act sends. */
 export function answerOf(act: Extract<AgentAct, object>): Buffer {
   if ('raw' in act) return Buffer.from(act.raw.repeat(act.repeat ?? 1));
   const body = Buffer.from(act.body === null ? '' : JSON.stringify(act.body));

@@ -8,7 +8,7 @@ import { loadTranscripts, type Transcript, type WireRequest } from './transcript
 const transcripts = loadTranscripts();
 const executables = await builtPlugins();
 
-/** What starting a process may take on a machine with other work. */
+/** The time for the start of a process on a busy machine. */
 const STARTUP_MS = 5000;
 
 describe('in process', () => {
@@ -36,7 +36,7 @@ async function hold(transcript: Transcript, slackMs: number, runPlugin: (stage: 
   expect(ran.tookMs).toBeLessThanOrEqual((transcript.env['CNI_COMMAND'] === 'ADD' ? 30_000 : 10_000) + slackMs);
 }
 
-/** `timeoutMs` and `ageMs` differ from run to run: their sense is checked here and their value taken away. */
+/** `timeoutMs` and `ageMs` differ from run to run: they are checked for plausible values here and removed. */
 function readRequest(raw: Buffer): WireRequest {
   const [head = '', body = ''] = raw.toString().split('\r\n\r\n');
   const [method = '', path = ''] = head.split(' ');

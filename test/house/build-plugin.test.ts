@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** What a bundle is made of, and the script; cargo is left out by a stand-in, since only the bundle is looked at. */
+/** The sources of a bundle and the script. A stand-in replaces cargo, since only the bundle is checked. */
 const ROOMS = ['hack', 'cmd', 'plugin', 'pkg', 'agent', 'controller', 'ctl'];
 const PARTS = [...ROOMS, 'package.json', 'package-lock.json', 'tsconfig.json'];
 let tree = '';
@@ -28,7 +28,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(tree, { recursive: true }));
 
-/** Whether the script made a new bundle. */
+/** Whether the script built a new bundle. */
 function bundles(): boolean {
   const env = { ...process.env, PATH: `${tree}:${process.env['PATH']}` };
   const { status, stdout, stderr } = spawnSync(join(tree, 'hack/build-plugin'), ['--test'], { env, encoding: 'utf8' });
@@ -36,7 +36,7 @@ function bundles(): boolean {
   return stdout.includes('bundling dist/plugin.neutral.js');
 }
 
-test('a bundle is made again when its sources or itself changed, whatever the times say', () => {
+test('a bundle is built again when it or its sources changed, whatever the file times are', () => {
   expect(bundles()).toBe(true);
   expect(bundles()).toBe(false);
 

@@ -28,12 +28,12 @@ function expand(name: string): string[] {
   return choices === '' ? [name] : choices.split(',').flatMap((choice) => expand(before + choice + after));
 }
 
-test('every key of conf.yml with its default, in their order', () => {
+test('the page has every key of conf.yml with its default, in order', () => {
   const documented = rowsUnder('Settings: conf.yml').map(([key, fallback]) => [key, fallback]);
   expect(documented).toEqual(Object.entries(CONFIG_KEYS).map(([key, { fallback }]) => [key, String(fallback)]));
 });
 
-test('what is refused lies outside of what the table allows', () => {
+test('values outside of the range in the table are refused', () => {
   for (const [key = '', , allowed = ''] of rowsUnder('Settings: conf.yml')) {
     const { read } = CONFIG_KEYS[key as keyof typeof CONFIG_KEYS];
     const [, lowest, highest] = /^(\d+) to (\d+)$/.exec(allowed) ?? [];
@@ -43,18 +43,18 @@ test('what is refused lies outside of what the table allows', () => {
   }
 });
 
-test('other spellings and keys without effect are named', () => {
+test('the page names other spellings and keys without effect', () => {
   const names = [...Object.keys(ALIASES), ...Object.keys(UNUSED_KEYS)];
   expect(names.filter((name) => !page.includes(`\`${name}`))).toEqual([]);
 });
 
-test('every variable with its default, in their order', () => {
+test('the page has every variable with its default, in order', () => {
   expect(rowsUnder('Settings: environment').map(([name, fallback]) => [name, fallback])).toEqual(
     Object.entries(AGENT_ENV),
   );
 });
 
-test('every metric with its type, and none that is not there', async () => {
+test('the page has every metric with its type, and no other', async () => {
   const set = new MetricSet();
   const metrics = exportAgentMetrics(set);
   for (const gauge of WATCHED_GAUGES) metrics.watch(gauge, () => 0);
@@ -65,7 +65,7 @@ test('every metric with its type, and none that is not there', async () => {
   expect(documented.toSorted()).toEqual(exported.toSorted());
 });
 
-test('every event with the error it comes from', () => {
+test('the page has every Event with the error that causes it', () => {
   const documented = rowsUnder('Events').map(([reason, , error]) => [error, reason]);
   expect(documented.toSorted()).toEqual(Object.entries(FAILED_ADD_EVENTS).toSorted());
 });

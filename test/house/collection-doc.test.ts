@@ -28,6 +28,6 @@ test('its defaults are those of the source', () => {
   expect(readFrom(new EnvReader(required)).collect).toEqual(COLLECT_DEFAULTS);
 });
 
-test('the page has exactly the causes there are', () => {
+test('the page has exactly the causes of the source', () => {
   expect(rowsOf('Watching it').map(([, cause]) => cause)).toEqual([...CAUSES]);
 });

@@ -44,7 +44,7 @@ test('the admission policy lets an agent write the holders of the table and no o
   expect(written).toEqual(AGENT_HOLDERS.flatMap(({ kind, only }) => (only === null ? [kind] : [kind, only])));
 });
 
-test('the controller can end every state, so no record stays for ever', () => {
+test('the controller can end every state, so no record stays without an end', () => {
   expect(DELETES.controller.toSorted()).toEqual(RECORD_STATES.toSorted());
 });
 

@@ -18,7 +18,7 @@ const copies: Copy[] = lines
 const fromContext = copies.filter(({ from }) => from === undefined).flatMap(({ sources }) => sources);
 const fromBuild = copies.filter(({ from }) => from === 'build').flatMap(({ sources }) => sources);
 
-test('what is copied from the repository is there, and is let through', () => {
+test('every path that is copied from the repository exists and is allowed by .dockerignore', () => {
   const allowed = readRootFile('.dockerignore').split('\n');
   expect(fromContext.length).toBeGreaterThan(5);
   expect(fromContext.filter((path) => !existsInRoot(path))).toEqual([]);
@@ -30,7 +30,7 @@ test('every room that ends up in a bundle is copied', () => {
   expect(rooms.filter((room) => !fromContext.includes(room))).toEqual([]);
 });
 
-test('what is shipped is what a build makes, or a package that is installed', () => {
+test('the image contains only files of the build and installed packages', () => {
   expect(fromBuild.length).toBeGreaterThan(5);
   const unknown = fromBuild.filter((path) => {
     const inSource = path.replace('/src/', '');
@@ -42,7 +42,7 @@ test('what is shipped is what a build makes, or a package that is installed', ()
   expect(unknown).toEqual([]);
 });
 
-test('every program that a manifest starts is in the image, and on its path', () => {
+test('every program that a manifest starts is in the image and on its PATH', () => {
   const commands = ['agent', 'controller'].flatMap((name) => {
     const found = [...readRootFile(`deploy/${name}.yaml`).matchAll(/command: \[([a-z-]+)/g)].map(([, word]) => word);
     expect(found.length).toBeGreaterThan(0);
@@ -53,7 +53,7 @@ test('every program that a manifest starts is in the image, and on its path', ()
   expect(commands.filter((name) => !linked.includes(`/opt/ipledger/${name} `))).toEqual([]);
 });
 
-test('the agent finds in the image what its manifest asks for', () => {
+test('the paths in the manifest of the agent exist in the image', () => {
   const manifest = readRootFile('deploy/agent.yaml');
   expect(manifest).toContain('--from=/opt/ipledger/cni/ipledger');
   expect(lines).toContain('COPY --from=build /src/dist/native/ipledger cni/ipledger');

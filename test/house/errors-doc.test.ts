@@ -10,12 +10,12 @@ const documented = sections.map((section) => {
   return { reason, text: lines.join('\n') };
 });
 
-test('the page has exactly the reasons there are, in their order', () => {
+test('the page has exactly the reasons of the source, in order', () => {
   expect(documented.map(({ reason }) => reason)).toEqual(Object.keys(REASONS));
 });
 
 describe.each(documented)('$reason', ({ reason, text }) => {
-  test('has the code and the retry of the table', () => {
+  test('has the code and the retry of the source', () => {
     const { cni, retry } = REASONS[reason as keyof typeof REASONS];
     expect(text.trimStart().split('\n')[0]).toBe(`Code ${cni}. Retry: ${retry ? 'yes' : 'no'}.`);
   });
@@ -26,11 +26,11 @@ describe.each(documented)('$reason', ({ reason, text }) => {
   });
 });
 
-/** Answers about an object, on which the code acts; they are told to nobody. */
+/** Answers about an object that the code handles itself; no user sees them. */
 const ANSWERS: readonly FailureKind[] = ['AlreadyExists', 'Conflict', 'NotFound', 'Expired'];
 const kinds = (Object.keys(FAILURES) as FailureKind[]).filter((kind) => !ANSWERS.includes(kind));
 
-test.each(kinds)('what the API server may answer is explained where its reason is: %s', (kind) => {
+test.each(kinds)('the answer of the API server is explained under its reason: %s', (kind) => {
   const { reason } = toApiError('read', failure(kind, 'm'), 'not served');
   const explaining = documented.filter(({ text }) => text.includes(`\`${kind}\``)).map((section) => section.reason);
   expect(explaining).toEqual([reason]);

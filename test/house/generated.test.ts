@@ -7,11 +7,11 @@ import { readRootFile } from './source-files.ts';
 
 const files = generatedFiles();
 
-test.each(files)('$path is what its source makes; if not, run hack/generate', ({ path, text }) => {
+test.each(files)('$path is up to date with its source; if not, run hack/generate', ({ path, text }) => {
   expect(readRootFile(path)).toBe(text);
 });
 
-test('nothing else lies among the generated files', () => {
+test('there is no other file among the generated files', () => {
   const found = readdirSync(join(import.meta.dirname, '../../deploy/crds')).map((name) => `deploy/crds/${name}`);
   expect(found.sort()).toEqual(files.map(({ path }) => path).sort());
 });

@@ -14,7 +14,7 @@ test.each([
   expect(importsOf(text).map(({ from }) => from)).toEqual(found);
 });
 
-test('what is passed on is told apart', () => {
+test('a re-export is recognized', () => {
   expect(importsOf("import 'a';\nexport * from 'b';")).toEqual([
     { from: 'a', isPassedOn: false },
     { from: 'b', isPassedOn: true },

@@ -3,11 +3,11 @@ const CALL = /\bimport\(\s*['"](?<from>[^'"]+)['"]/g;
 
 export interface Import {
   readonly from: string;
-  /** `export … from`: what a barrel is made of. */
+  /** `export … from`, as in a barrel. */
   readonly isPassedOn: boolean;
 }
 
-/** Every module a source names, by statement or by call. */
+/** Every module that a source imports, by statement or by call. */
 export function importsOf(text: string): Import[] {
   const statements = [...text.matchAll(STATEMENT)].map(({ groups }) => ({
     from: groups?.['from'] ?? '',

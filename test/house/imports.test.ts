@@ -7,7 +7,7 @@ import { readSourceFiles, roomOf } from './source-files.ts';
 
 const files = readSourceFiles();
 const crossings = files.flatMap(({ path, text }) => importsOf(text).map((found) => ({ path, ...found })));
-/** Tests beside the source may use whatever a test needs; what ships may not. */
+/** Tests beside the source may import more than production code. */
 const shipped = crossings.filter(({ path }) => roomOf(path) in ROOMS && !path.endsWith('.test.ts'));
 
 const isRelative = (from: string) => from.startsWith('.');
@@ -15,12 +15,12 @@ const targetOf = (from: string) => roomOf(from.slice(1));
 const packageOf = (from: string) => from.split('/', from.startsWith('@') ? 2 : 1).join('/');
 const show = ({ path, from }: { path: string; from: string }) => `${path} imports ${from}`;
 
-test('there are files to look at', () => {
+test('the search finds source files', () => {
   expect(files.length).toBeGreaterThan(50);
   expect(shipped.length).toBeGreaterThan(100);
 });
 
-test('the plan of the rooms itself has no arrow that turns back', () => {
+test('ROOMS itself has no circle', () => {
   const order = Object.keys(ROOMS);
   const turning = Object.entries(ROOMS).flatMap(([room, { rooms }]) =>
     rooms.filter((other) => !order.slice(0, order.indexOf(room)).includes(other)).map((other) => `${room} → ${other}`),
@@ -28,19 +28,19 @@ test('the plan of the rooms itself has no arrow that turns back', () => {
   expect(turning).toEqual([]);
 });
 
-test('every source lies in a room of the plan, in hack or in test', () => {
+test('every source is in a room of ROOMS, in hack or in test', () => {
   const homeless = files
     .map(({ path }) => roomOf(path))
     .filter((room) => !(room in ROOMS) && !/^(hack$|test\/)/.test(room));
   expect([...new Set(homeless)]).toEqual([]);
 });
 
-test('every room of the plan has production code', () => {
+test('every room of ROOMS has production code', () => {
   const lived = new Set(files.filter(({ path }) => !path.endsWith('.test.ts')).map(({ path }) => roomOf(path)));
   expect(Object.keys(ROOMS).filter((room) => !lived.has(room))).toEqual([]);
 });
 
-test('no room may import more than it does', () => {
+test('no room has a permission that it does not use', () => {
   const used = new Set(
     shipped.filter(({ from }) => from.startsWith('#')).map(({ path, from }) => `${roomOf(path)} → ${targetOf(from)}`),
   );
@@ -51,7 +51,7 @@ test('no room may import more than it does', () => {
   expect(unused).toEqual([]);
 });
 
-test('two rooms never import each other, on whatever way round', () => {
+test('two rooms never import each other, directly or through other rooms', () => {
   const graph = new Map<string, Set<string>>();
   for (const { path, from } of shipped) {
     if (!from.startsWith('#') || targetOf(from) === roomOf(path)) continue;
@@ -69,7 +69,7 @@ test('two rooms never import each other, on whatever way round', () => {
   expect([...graph.keys()].filter((room) => reachable(room).has(room))).toEqual([]);
 });
 
-test('a room can be overlooked: it has about 20 production files at most', () => {
+test('a room has about 20 production files at most', () => {
   const sizes = Map.groupBy(
     files.filter(({ path }) => roomOf(path) in ROOMS && !path.endsWith('.test.ts')),
     ({ path }) => roomOf(path),
@@ -77,7 +77,7 @@ test('a room can be overlooked: it has about 20 production files at most', () =>
   expect([...sizes].filter(([, inside]) => inside.length > 21).map(([room]) => room)).toEqual([]);
 });
 
-test('a room imports only the rooms it may', () => {
+test('a room imports only the rooms that ROOMS allows', () => {
   const wrong = crossings.filter(({ path, from }) => {
     const room = roomOf(path);
     if (!from.startsWith('#') || !(room in ROOMS) || targetOf(from) === room) return false;
@@ -87,7 +87,7 @@ test('a room imports only the rooms it may', () => {
   expect(wrong.map(show)).toEqual([]);
 });
 
-test('across rooms only by # names, so that every crossing shows', () => {
+test('imports across rooms use # names, so that every crossing is visible', () => {
   const wrong = crossings.filter(({ path, from }) => {
     if (!isRelative(from)) return false;
     const target = roomOf(posix.join(posix.dirname(path), from));
@@ -96,7 +96,7 @@ test('across rooms only by # names, so that every crossing shows', () => {
   expect(wrong.map(show)).toEqual([]);
 });
 
-test('Node is known only where it may be', () => {
+test('the modules of Node are imported only where ROOMS allows it', () => {
   const wrong = shipped.filter(({ path, from }) => {
     const allowed = ROOMS[roomOf(path)]?.node ?? 'none';
     return isBuiltin(from) && allowed !== 'all' && (allowed === 'none' || !allowed.test(path));
@@ -104,7 +104,7 @@ test('Node is known only where it may be', () => {
   expect(wrong.map(show)).toEqual([]);
 });
 
-test('an npm package is known only to the rooms it was taken in for', () => {
+test('an npm package is imported only by the rooms that may use it', () => {
   const wrong = shipped.filter(({ path, from }) => {
     if (isRelative(from) || from.startsWith('#') || isBuiltin(from)) return false;
     return !ROOMS[roomOf(path)]?.packages.includes(packageOf(from));

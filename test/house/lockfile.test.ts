@@ -6,11 +6,11 @@ const lock: { packages: Record<string, { resolved?: string; integrity?: string; 
 );
 const installed = Object.entries(lock.packages).filter(([path]) => path !== '');
 
-test('the lock names no registry: it must install from any', () => {
+test('the lockfile names no registry, so it installs from any', () => {
   expect(installed.length).toBeGreaterThan(50);
   expect(installed.filter(([, entry]) => entry.resolved !== undefined).map(([path]) => path)).toEqual([]);
 });
 
-test('every package is pinned by its content', () => {
+test('every package is pinned by its hash', () => {
   expect(installed.filter(([, entry]) => entry.integrity === undefined).map(([path]) => path)).toEqual([]);
 });

@@ -12,19 +12,19 @@ test('files are named in kebab-case', () => {
   expect(names.filter(({ name }) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)).map(({ path }) => path)).toEqual([]);
 });
 
-test('no file is named for nothing in particular', () => {
+test('no file has a name without a meaning, such as utils', () => {
   const vague = /(^|-)(utils?|helpers?|common|misc|manager)$/;
   expect(names.filter(({ name }) => vague.test(name)).map(({ path }) => path)).toEqual([]);
 });
 
-/** Names that two rooms use for the same idea, each on its own side: they never meet in one file. */
+/** Names that two rooms use for the same idea; no file imports both. */
 const SHARED: readonly string[] = [
-  'Attachment', // of one CNI call: as the plugin reads it, and as the agent keys it
-  'PodFacts', // what agent and controller each read of a pod
+  'Attachment', // container and interface of one CNI call: as the plugin reads it, and as the key of the agent
+  'PodFacts', // the fields of a pod that the agent reads, and those that the controller reads
   'check', // the verb of the plugin and the command of ipledgerctl
   'exchange', // one request and its answer on a connection
   'gc',
-  'quote', // of text that the plugin bounds itself: it may import nothing else
+  'quote', // the plugin has its own, because it may not import pkg/ip
   'readStdin',
 ];
 

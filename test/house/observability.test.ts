@@ -40,7 +40,7 @@ const queries = [
   ...alerts.spec.groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => ({ place: alert, expr }))),
 ];
 
-/** Names in an expression that are neither labels nor part of the language; a bucket stands for its histogram. */
+/** Names in an expression that are neither labels nor keywords; a bucket counts as its histogram. */
 function metricsIn(expr: string): string[] {
   const bare = expr
     .replace(/\{[^}]*\}|"[^"]*"|\[[^\]]*\]/g, ' ')
@@ -50,27 +50,27 @@ function metricsIn(expr: string): string[] {
   return names.filter((name) => !LANGUAGE.includes(name)).map((name) => name.replace(/_(bucket|sum|count)$/, ''));
 }
 
-/** Labels that are asked for or grouped by. */
+/** Labels in selectors and groupings. */
 function labelsIn(expr: string): string[] {
   const matchers = [...expr.matchAll(/\{([^}]*)\}/g)].flatMap(([, inner = '']) => inner.match(/\w+(?=\s*[=!])/g) ?? []);
   const groups = [...expr.matchAll(/\bby\s*\(([^)]*)\)/g)].flatMap(([, inner = '']) => inner.split(/[\s,]+/));
   return [...matchers, ...groups].filter((label) => label !== '' && label !== 'le');
 }
 
-test.each(queries)('$place asks only for metrics that exist', ({ expr }) => {
+test.each(queries)('$place uses only metrics that exist', ({ expr }) => {
   const names = metricsIn(expr);
   expect(names.length).toBeGreaterThan(0);
   expect(names.filter((name) => !METRICS.includes(name))).toEqual([]);
 });
 
-test.each(queries)('$place asks only for labels that its metrics have', ({ expr }) => {
+test.each(queries)('$place uses only labels that its metrics have', ({ expr }) => {
   const known = metricsIn(expr).flatMap((name) =>
     name in CONTROLLER_METRICS ? CONTROLLER_METRICS[name as keyof typeof CONTROLLER_METRICS].labels : [],
   );
   expect(labelsIn(expr).filter((label) => !known.includes(label as never))).toEqual([]);
 });
 
-test('a gauge is never taken for a counter, nor the other way round', () => {
+test('gauges are used as gauges and counters as counters', () => {
   const rated = queries.flatMap(({ expr }) =>
     [...expr.matchAll(/(?:rate|increase)\((\w+)/g)].map(([, name = '']) => name),
   );
@@ -79,7 +79,7 @@ test('a gauge is never taken for a counter, nor the other way round', () => {
   expect(rated.filter((name) => gauges.includes(name))).toEqual([]);
 });
 
-test('what an alert says about labels, its metric has', () => {
+test('the labels in the text of an alert exist on its metric', () => {
   for (const { expr, annotations } of alerts.spec.groups.flatMap(({ rules }) => rules)) {
     const known = metricsIn(expr).flatMap((name) =>
       name in CONTROLLER_METRICS ? CONTROLLER_METRICS[name as keyof typeof CONTROLLER_METRICS].labels : [],

@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const ROOMS = /^(plugin|plugin\/node|pkg\/cni|pkg\/agentapi|pkg\/errors|cmd\/plugin)\/[^/]+\.ts$/;
 /** The Node adapter of PluginIo; everything else must also run on bare QuickJS. */
 const NODE_ADAPTER = /^(plugin\/node\/[^/]+|cmd\/plugin\/main)\.ts$/;
-/** The host's adapter is written for its very engine, which knows more than ES2023. */
+/** The adapter for the Rust host is written for its engine, which has more than ES2023. */
 const HOST_ADAPTER = /^(plugin\/host-io|cmd\/plugin\/host-main)\.ts$/;
 
 const { metafile } = await build({
@@ -26,7 +26,7 @@ const { metafile } = await build({
 const inputs = Object.entries(metafile.inputs);
 const neutral = inputs.map(([path]) => path).filter((path) => !NODE_ADAPTER.test(path) && !HOST_ADAPTER.test(path));
 
-test('the plugin is made of its own rooms only', () => {
+test('the bundle of the plugin contains only its own rooms', () => {
   expect(inputs.map(([path]) => path).filter((path) => !ROOMS.test(path))).toEqual([]);
 });
 

@@ -14,7 +14,7 @@ const ATTACHMENT = {
   CNI_NETNS: '/var/run/netns/a',
   CNI_ARGS: 'IgnoreUnknown=1;K8S_POD_NAMESPACE=prod;K8S_POD_NAME=web-0;K8S_POD_UID=4f0c',
 };
-/** All that the plugin may ask its environment for; docs/security.md has the same list. */
+/** All variables that the plugin may read; docs/security.md has the same list. */
 const VARIABLES = ['CNI_COMMAND', ...Object.keys(ATTACHMENT), 'IPLEDGER_SOCKET', 'IPLEDGER_SPOOL'];
 const CONF = JSON.stringify({ cniVersion: '1.0.0', name: 'net', ipam: { type: 'ipledger' } });
 
@@ -27,7 +27,7 @@ interface Call {
   readonly usesSpool?: true;
 }
 
-/** What loaders, runtimes, shells and other plugins are known to obey, and then a lot of noise. */
+/** Variables that loaders, runtimes, shells and other plugins obey, and many without a meaning. */
 const HOSTILE = {
   ...Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`NOISE_${at}`, 'x'.repeat(50)])),
   LD_PRELOAD: '/tmp/evil.so',
@@ -84,7 +84,7 @@ if (!canTrace) process.stderr.write('No strace that works here (Debian: strace):
 const root = mkdtempSync(join(tmpdir(), 'ipledger-environment-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
-/** All that can be seen of one call: output, what the agent was asked, what was spooled. */
+/** All visible effects of one call: output, requests to the agent, spooled files. */
 async function observe(
   call: Readonly<Record<string, string>>,
   more: Readonly<Record<string, string>>,
@@ -163,7 +163,7 @@ describe.runIf(executable !== '')('the native plugin', () => {
     expect(segments).not.toContain(PT_INTERP);
   });
 
-  test('calls the agent ahead where the TypeScript will look for it', () => {
+  test('connects early to the same socket path that the TypeScript code uses', () => {
     const ahead = /DEFAULT_SOCKET: &str = "(.*)";/.exec(readRootFile('plugin/host/src/ahead.rs'))?.[1];
     expect(readRootFile('plugin/call.ts')).toContain(`'${ahead}'`);
   });
@@ -174,7 +174,7 @@ describe.runIf(executable !== '')('the native plugin', () => {
   });
 });
 
-test('the plugin asks its environment for nothing else', async () => {
+test('the plugin reads no other variable', async () => {
   const asked = new Set<string>();
   for (const verb of ['ADD', 'DEL', 'CHECK', 'GC', 'STATUS', 'VERSION', 'none']) {
     const env: Record<string, string> = { CNI_COMMAND: verb, ...ATTACHMENT };

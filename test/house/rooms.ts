@@ -1,5 +1,5 @@
 interface Room {
-  /** Rooms it may import; each must stand above it in ROOMS, so that no import can turn back. */
+  /** Rooms that it may import; each must stand above it in ROOMS, so that there is no circle. */
   readonly rooms: readonly string[];
   readonly packages: readonly string[];
   /** Which of its files may use Node's own modules. */
@@ -16,7 +16,7 @@ const CLUSTER = [...KUBE, 'pkg/kube/watch', 'pkg/kube/write', 'pkg/kube/leader',
 const LEDGERS = ['pkg/ledger', 'pkg/ledger/kubernetes', 'pkg/ledger/sqlite'];
 const OPERATIONS = ['pkg/config', 'pkg/log', 'pkg/metrics', 'pkg/http'];
 
-/** What every room of the agent may use. Which rooms of the agent itself it may import stands beside it. */
+/** What every room of the agent may import, besides rooms of the agent. */
 const AGENT = [...DOMAIN, 'pkg/agentapi', 'pkg/ledger', 'pkg/kube/transport', 'pkg/kube/events'];
 const CONTROLLER = [...DOMAIN, ...CLUSTER, 'pkg/ledger', 'pkg/ledger/kubernetes', 'pkg/http'];
 
@@ -35,7 +35,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/log': onNode(['pkg/errors'], ['pino']),
   'pkg/http': onNode([]),
   'pkg/metrics': onNode(['pkg/errors', 'pkg/http'], ['prom-client']),
-  // Settings: read by the daemons alike. Only the reader of the file knows files.
+  // Settings of both daemons. Only the reader of the file uses the file system.
   'pkg/config': {
     rooms: [...VALUES, 'pkg/crd'],
     packages: ['yaml'],
@@ -56,13 +56,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/ledger/kubernetes': onNode(['pkg/errors', 'pkg/ip', 'pkg/record', 'pkg/ledger', ...CLUSTER]),
   'pkg/adopt': onNode([...DOMAIN, ...CLUSTER, 'pkg/ledger', 'pkg/ledger/kubernetes']),
 
-  // It runs on bare QuickJS: only its Node adapter may know Node.
+  // It runs on bare QuickJS: only its Node adapter may import modules of Node.
   plugin: pure(['pkg/errors', 'pkg/cni', 'pkg/agentapi']),
   'plugin/node': onNode(['pkg/errors', 'plugin']),
 
   // The agent. One call: its time, its turn, its failpoints.
   'agent/calls': onNode(AGENT),
-  // What the node knows of itself: its records, its namespaces, its processes.
+  // The state of the node: its records, network namespaces and processes.
   'agent/node': onNode([...AGENT, 'agent/calls']),
   // The ports through which pools and holders come in; agent/cluster and agent/host implement them.
   'agent/sources': onNode(AGENT),
@@ -70,9 +70,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // The only importer of koffi.
   'agent/probe/kernel': onNode(['pkg/errors', 'pkg/ip'], ['koffi']),
   'agent/probe': onNode(['pkg/errors', 'pkg/ip', 'agent/calls', 'agent/probe/wire', 'agent/probe/kernel'], ['pino']),
-  // What operators see of it: metrics and Events.
+  // Metrics and Events.
   'agent/report': onNode([...AGENT, 'pkg/metrics', 'agent/probe']),
-  // What is still to be settled with the ledger: spool and journal.
+  // Work that is still to be settled with the ledger: spool and journal.
   'agent/debts': onNode([...AGENT, 'agent/calls', 'agent/node']),
   // Which addresses of a pool look free from this node.
   'agent/views': onNode([...AGENT, 'agent/calls', 'agent/node', 'agent/sources']),

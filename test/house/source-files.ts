@@ -23,7 +23,7 @@ export function existsInRoot(path: string): boolean {
   return existsSync(join(ROOT, path));
 }
 
-/** What the map of the README shows: folders two levels deep where the first one only groups (`pkg/ip`), else one (`agent`). */
+/** The rooms of the README's map: two levels deep where the first one only groups (`pkg/ip`), else one level (`agent`). */
 export function listAreas(): string[] {
   const files = globSync('*/**/*', { cwd: ROOT, exclude: ['node_modules/**', 'dist/**'], withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -37,7 +37,7 @@ export function listAreas(): string[] {
 
 const GROUPS = ['pkg', 'cmd', 'test'];
 
-/** A room is a folder. Folders of tests are as deep as they like: the first two levels are the room. */
+/** A room is a folder. Of a folder in test/ the first two levels are the room. */
 export function roomOf(path: string): string {
   const parts = path.split('/').slice(0, -1);
   return (parts[0] === 'test' ? parts.slice(0, 2) : parts).join('/');

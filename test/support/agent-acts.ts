@@ -26,7 +26,7 @@ export async function spoolDel(made: MemoryAgent, containerID: string): Promise<
   await writeFile(join(made.spoolDirectory, spoolFileName(del)), JSON.stringify({ version: 1, del }));
 }
 
-/** All of a ledger but its release, for a ledger that does some of it in another way. */
+/** All methods of a ledger except release, for a test that overrides some of them. */
 export function bound(ledger: Ledger): Partial<Ledger> {
   const names = [
     'create',

@@ -8,7 +8,7 @@ import { launchEnvironment } from './built.ts';
 const READY_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;
 
-/** Resolves when the new process answers on its socket that it is ready; otherwise ends it and throws what it logged. */
+/** Resolves when the new process reports on its socket that it is ready; otherwise ends it and throws its log. */
 export async function startReady(
   program: string,
   args: string[],
@@ -17,7 +17,7 @@ export async function startReady(
   more: Readonly<Record<string, string>> = {},
 ): Promise<ChildProcess> {
   const env = { ...launchEnvironment(), ...more };
-  // The kernel ends it when this process dies, however it dies.
+  // With --pdeathsig the kernel ends it when this process dies for any reason.
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args], { env });
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => log.push(chunk.toString()));
   const deadline = performance.now() + READY_TIMEOUT_MS;
@@ -46,7 +46,7 @@ function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** Sends the signal, waits for the end, returns the exit code. Fine with a process that has ended before. */
+/** Sends the signal, waits for the end, returns the exit code. Also works for a process that has ended already. */
 export async function endBy(child: ChildProcess, signal: NodeJS.Signals, log: string[]): Promise<number | null> {
   if (hasEnded(child)) return child.exitCode;
   const ended = once(child, 'exit', { signal: AbortSignal.timeout(STOP_TIMEOUT_MS) });

@@ -11,7 +11,7 @@ interface AgentSetting {
   readonly pools: Readonly<Record<string, string>>;
   /** More flags, e.g. `--exhausted-wait 1`. */
   readonly flags?: readonly string[];
-  /** A program with arguments that starts it, e.g. with fewer rights. */
+  /** A program with arguments that starts the agent, e.g. with fewer rights. */
   readonly under?: readonly string[];
 }
 
@@ -20,14 +20,14 @@ export interface AgentProcess extends AsyncDisposable {
   readonly poolsDirectory: string;
   readonly dataDirectory: string;
   readonly spoolDirectory: string;
-  /** What a runtime's environment must hold for the plugin to find this agent. */
+  /** The variables by which the plugin finds this agent. */
   readonly env: Readonly<Record<string, string>>;
-  /** Everything it has logged, over all its lives. */
+  /** Its whole log, over all restarts. */
   readonly log: string;
   readonly pid: number;
-  /** The power cut: SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** The polite end: SIGTERM; the exit code. */
+  /** Sends SIGTERM; returns the exit code. */
   stop(): Promise<number | null>;
   /** Starts it again on the same directories, after `kill` or `stop`, or stops it first. */
   restart(): Promise<void>;
@@ -35,7 +35,7 @@ export interface AgentProcess extends AsyncDisposable {
   ctl(...args: readonly string[]): Promise<Finished>;
 }
 
-/** The built agent, standalone, in a directory of its own; resolves when it says that it is ready. */
+/** The built agent, standalone, in its own directory; resolves when it is ready. */
 export async function startAgent({ pools, flags = [], under = [] }: AgentSetting): Promise<AgentProcess> {
   const directory = await mkdtemp(join(tmpdir(), 'ipl-agent-'));
   const at = (name: string) => join(directory, name);
@@ -85,7 +85,7 @@ export async function startAgent({ pools, flags = [], under = [] }: AgentSetting
   };
 }
 
-/** Outside a test (a hook that starts one agent for many) there is nothing to hang it on, and the log is left out. */
+/** Outside a test, e.g. in a hook that starts one agent for many tests, the log cannot be attached and is left out. */
 function showOnFailure(log: string[]): void {
   try {
     onTestFailed(() => void process.stderr.write(`The agent's log:\n${log.join('')}\n`));

@@ -10,7 +10,7 @@ export interface ApiBinaries {
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Never builds: a test that waits ten minutes for a compiler looks like a test that hangs. */
+/** Never builds, because a test that waits ten minutes for a compiler seems to hang. */
 export async function findApiBinaries(): Promise<ApiBinaries> {
   try {
     const { stdout } = await promisify(execFile)(join(ROOT, 'hack/kube-assets'), ['--no-build']);

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
 
-/** Below the kernel's ephemeral range: no outgoing connection takes the port before its server starts, or while it restarts. */
+/** Below the ephemeral range: no outgoing connection takes the port before its server starts, or while it restarts. */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_000);
@@ -10,7 +10,7 @@ export async function findFreePort(): Promise<number> {
   }
 }
 
-/** Whether `pid` itself listens on the loopback port, and not a server that another run left there. */
+/** Whether `pid` itself listens on the loopback port, and not a server that another run left. */
 export async function isListening(pid: number, port: number): Promise<boolean> {
   const sockets = await socketsListening(pid, port);
   const descriptors = await readdir(`/proc/${pid}/fd`);

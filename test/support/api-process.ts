@@ -22,7 +22,7 @@ export interface ServerCommand {
 
 const READY_TIMEOUT_MS = 90_000;
 
-/** Resolves when the new process itself listens on its port and is ready; otherwise it is killed and the end of its log thrown. */
+/** Resolves when the new process itself listens on its port and is ready; otherwise kills it and throws the end of its log. */
 export async function startServerProcess(command: ServerCommand): Promise<ServerProcess> {
   const server = await spawnLogged(command);
   try {
@@ -41,7 +41,7 @@ async function spawnLogged({
   logFile,
 }: ServerCommand): Promise<ServerProcess & { hasExited(): boolean }> {
   await using log = await open(logFile, 'a');
-  // With --pdeathsig the kernel ends the server when this process dies, however it dies.
+  // With --pdeathsig the kernel ends the server when this process dies for any reason.
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args], { stdio: ['ignore', log.fd, log.fd] });
   await once(child, 'spawn');
   const hasExited = () => child.exitCode !== null || child.signalCode !== null;

@@ -12,7 +12,7 @@ export interface ApiCall {
   readonly path: string;
   readonly token?: string;
   readonly body?: unknown;
-  /** Of the body; JSON unless told. */
+  /** The content type of the body; JSON by default. */
   readonly type?: string;
   readonly timeoutMs?: number;
   readonly agent?: Agent;
@@ -23,7 +23,7 @@ export interface ApiAnswer {
   readonly body: unknown;
 }
 
-/** Without an agent a connection of its own, so that no call meets one that a pause, a cut or a restart broke. */
+/** Without an agent each call has its own connection, so that no call gets one that a pause or a restart broke. */
 export async function callApi(server: ApiAccess, call: ApiCall): Promise<ApiAnswer> {
   const ca = await readFile(server.caFile);
   const body = call.body === undefined ? undefined : JSON.stringify(call.body);
@@ -35,7 +35,7 @@ export async function callApi(server: ApiAccess, call: ApiCall): Promise<ApiAnsw
     signal: AbortSignal.timeout(call.timeoutMs ?? 60_000),
     headers: {
       'content-type': call.type ?? (call.method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'),
-      // Node sends the body of a DELETE without a length otherwise, and the API server then ignores it.
+      // Otherwise Node sends the body of a DELETE without a length, and the API server ignores it.
       ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
       ...(call.token === undefined ? {} : { authorization: `Bearer ${call.token}` }),
     },

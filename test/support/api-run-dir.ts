@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 export const RUNS_ROOT = join(tmpdir(), `ipledger-api-servers-${userInfo().uid}`);
 const SERVERS = ['etcd', 'kube-apiserver'];
 
-/** The name says who owns it, pid and start time, so there is no moment in which a directory has no owner. */
+/** The name contains pid and start time of the owner, so a directory has an owner at every moment. */
 export async function createRunDir(): Promise<string> {
   await mkdir(RUNS_ROOT, { recursive: true });
   return mkdtemp(join(RUNS_ROOT, `${process.pid}-${await startTime(process.pid)}-`));
@@ -28,7 +28,7 @@ async function findServersOf(dir: string): Promise<number[]> {
   return pids.filter((_, index) => ours[index]);
 }
 
-/** The directory must be in its arguments too: a pid or a program name alone could be a stranger's. */
+/** The directory must be in its arguments too: a pid or a program name alone could belong to an unrelated process. */
 async function isServerOf(pid: number, dir: string): Promise<boolean> {
   const [program, ...args] = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
   return SERVERS.includes(basename(program ?? '')) && args.some((arg) => arg.includes(`=${dir}/`));
@@ -44,6 +44,6 @@ function killIfAlive(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // it ended by itself
+    // it has ended already
   }
 }

@@ -10,7 +10,7 @@ import { type ApiAccess, callApi } from './api-request.ts';
 import { createRunDir, removeLeftovers } from './api-run-dir.ts';
 
 export interface ApiServerOptions {
-  /** Let etcd wait for the disk, as a real one does. Off by default. */
+  /** etcd calls fsync, as in production. Off by default. */
   readonly fsync?: boolean;
   /** More flags for kube-apiserver. */
   readonly flags?: readonly string[];
@@ -20,14 +20,14 @@ interface AdminAccess extends ApiAccess {
   readonly adminToken: string;
 }
 
-/** Where a server is; plain data, so that one process can tell another. */
+/** The address of a server, as plain data that can be passed to another process. */
 export interface ServerPlace extends AdminAccess {
   readonly kubeconfigFile: string;
   /** Holds the logs and the data; removed with the first server. */
   readonly dir: string;
 }
 
-/** A server that somebody else may use too: it can be asked, and is not to be paused or killed. */
+/** A server that is shared: send requests, but do not pause or kill it. */
 export interface RunningServer extends ServerPlace {
   metrics(): Promise<string>;
   requestCount(labels: Labels): Promise<number>;
@@ -40,7 +40,7 @@ export interface ApiServer extends RunningServer, AsyncDisposable {
   kill(): Promise<void>;
   /** Kills it if it still runs, and starts it on the same port and data. */
   restart(): Promise<void>;
-  /** Another kube-apiserver on the same etcd; it ends with the first one at the latest. */
+  /** A second kube-apiserver on the same etcd; it ends with the first one at the latest. */
   secondServer(): Promise<ApiServer>;
 }
 
@@ -53,7 +53,7 @@ interface Site {
   readonly servers: AsyncDisposableStack;
 }
 
-/** A real etcd and kube-apiserver on loopback, with RBAC and without controllers: nothing makes service accounts or collects garbage. */
+/** A real etcd and kube-apiserver on loopback, with RBAC and without controllers: no service accounts, no garbage collection. */
 export async function startApiServer(options: ApiServerOptions = {}): Promise<ApiServer> {
   const binaries = await findApiBinaries();
   await removeLeftovers();

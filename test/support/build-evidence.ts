@@ -5,7 +5,7 @@ import type { Evidence } from '#controller/judge/evidence.ts';
 import type { Holder, IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 import { buildRecord } from './build-record.ts';
 
-/** The moment of every judgement: an hour after this leader began to look. */
+/** The time of every judgement: an hour after this leader started. */
 export const NOW_MS = 3_600_000;
 export const WALL_MS = Date.parse('2026-11-16T12:00:00Z');
 export const STATEFUL_SET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'set-1' };
@@ -56,12 +56,12 @@ export const NODE_NOT_READY: NodeSighting = {
   readySinceMs: null,
 };
 export const NODE_STALE: NodeSighting = { ...NODE_HERE, lease: { ...LEASE, renewedAtMs: NOW_MS - 26_000 } };
-/** Ready all the while, and its lease renewed again for so long. */
+/** Always Ready, and its lease has been renewed again for this time. */
 export const nodeSteadyFor = (seconds: number): NodeSighting => ({
   ...NODE_HERE,
   lease: { ...LEASE, steadySinceMs: NOW_MS - seconds * 1_000 },
 });
-/** Its lease renewed all the while, and Ready again for so long. */
+/** Its lease was always renewed, and it has been Ready again for this time. */
 export const nodeReadyFor = (seconds: number): NodeSighting => ({
   ...NODE_HERE,
   readySinceMs: NOW_MS - seconds * 1_000,
@@ -79,7 +79,7 @@ export const nodeGoneFor = (seconds: number): NodeSighting => ({
   goneSinceMs: NOW_MS - seconds * 1_000,
 });
 
-/** Nothing is known of the pod, for long already, and its node is well. */
+/** The pod has been gone for a long time, and its node is well. */
 export function buildEvidence(change: Partial<Evidence> = {}): Evidence {
   return {
     nowMs: NOW_MS,

@@ -7,7 +7,7 @@ interface PodOverrides {
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
-/** A pod as the API server has it. Without overrides: a running `prod/web` on `worker-1`. */
+/** A pod as the API server returns it. Without overrides: a running `prod/web` on `worker-1`. */
 export function buildPod(resourceVersion: number, overrides: PodOverrides = {}) {
   const { namespace = 'prod', name = 'web', uid = 'u1', metadata, spec, status } = overrides;
   return {

@@ -5,7 +5,7 @@ import { parseRange } from '#pkg/ip/range.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { PoolRequest } from '#pkg/pool/request.ts';
 
-/** A pool in words a test can read; anything else of `Pool` may be given as it is. */
+/** Addresses are given as text; all other fields are those of `Pool`. */
 export interface PoolOverrides extends Partial<Omit<Pool, 'subnet' | 'addresses' | 'gateway' | 'family'>> {
   readonly subnet?: string;
   /** Ranges as in `spec.ips`; without them the whole subnet. */
@@ -13,7 +13,7 @@ export interface PoolOverrides extends Partial<Omit<Pool, 'subnet' | 'addresses'
   readonly gateway?: string | null;
 }
 
-/** Without overrides: an IPv4 pool that serves everybody. The family is that of the subnet. */
+/** Without overrides: an IPv4 pool that serves every pod. The family is that of the subnet. */
 export function buildPool({ subnet, ips, gateway, ...others }: PoolOverrides = {}): Pool {
   const cidr = parseCidr(subnet ?? '10.0.0.0/24');
   const name = others.name ?? 'pool-a';
@@ -45,12 +45,12 @@ export function buildPool({ subnet, ips, gateway, ...others }: PoolOverrides = {
 
 type RequestPart = 'node' | 'namespace' | 'pod' | 'cniConfig';
 
-/** The nested parts may be given in part. */
+/** Nested objects may be partial. */
 export type RequestOverrides = Partial<Omit<PoolRequest, RequestPart>> & {
   readonly [K in RequestPart]?: Partial<PoolRequest[K]>;
 };
 
-/** Without overrides: `eth0` of a bare pod in namespace `prod` on `worker-1`, where nobody names a pool. */
+/** Without overrides: `eth0` of a bare pod in namespace `prod` on `worker-1`, without a named pool. */
 export function buildRequest({ node, namespace, pod, cniConfig, ...others }: RequestOverrides = {}): PoolRequest {
   return {
     interface: 'eth0',

@@ -8,7 +8,7 @@ interface RecordWish extends Partial<Omit<RecordSpec, 'holder'>> {
   readonly holder?: Partial<Holder>;
 }
 
-/** A record of the standalone kind: everything that was not wished for is plain and the same every time. */
+/** A record as a standalone agent writes it, with fixed defaults for everything that is not overridden. */
 export function buildRecord(wish: RecordWish = {}): IpRecord {
   const { name, uid, resourceVersion, createdAt, holder, ...spec } = wish;
   const address = spec.address ?? '10.0.0.5';

@@ -13,14 +13,14 @@ const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import
 
 let fresh: Promise<void> | undefined;
 
-/** The path of something built; throws when it is missing or older than its sources, so that nothing stale is tested. */
+/** The path of a build result; throws when it is missing or older than its sources. */
 export async function builtPath(artifact: Artifact): Promise<string> {
   fresh ??= throwIfStale();
   await fresh;
   return fromRoot(`dist/${artifact}`);
 }
 
-/** The plugin in every form that can be built here; without a Rust toolchain that is Node's alone, and it says so. */
+/** The plugin in every form that can be built here; without a Rust toolchain only the Node form, with a message. */
 export async function builtPlugins(): Promise<string[]> {
   const node = await builtPath('node/ipledger');
   const { code } = await runProgram('bash', ['-c', `source '${fromRoot('hack/lib.sh')}' && has_cargo`]);
@@ -29,7 +29,7 @@ export async function builtPlugins(): Promise<string[]> {
   return [node];
 }
 
-/** What a launcher of ours needs to run: this repository's Node first in PATH, and nothing of the test runner's own. */
+/** The environment for our launchers: this repository's Node first in PATH, and no variable of the test runner. */
 export function launchEnvironment(): Record<string, string> {
   const path = process.env['PATH'] ?? '/usr/sbin:/usr/bin:/sbin:/bin';
   return { PATH: `${fromRoot('node_modules/.bin')}:${path}` };

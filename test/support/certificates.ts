@@ -8,7 +8,7 @@ export interface ServingCertificate {
   readonly keyFile: string;
 }
 
-/** A CA of its own and a certificate for loopback signed by it, both in `dir`, valid for 30 days. */
+/** A CA and a certificate for loopback signed by it, both in `dir`, valid for 30 days. */
 export async function createServingCertificate(dir: string): Promise<ServingCertificate> {
   const caFile = join(dir, 'ca.crt');
   const caKeyFile = join(dir, 'ca.key');

@@ -16,7 +16,7 @@ export interface ClusterAgentProcess extends AsyncDisposable {
   readonly log: string;
 }
 
-/** The agent of one node (the built one, if no other is given) with that node's token; resolves when it says that it is ready. */
+/** The agent of one node (the built one by default) with that node's token; resolves when it is ready. */
 export async function startClusterAgentProcess(
   node: JoinedNode,
   program?: readonly string[],

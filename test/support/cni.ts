@@ -8,12 +8,12 @@ type CniVerb = 'ADD' | 'DEL' | 'CHECK' | 'GC' | 'STATUS' | 'VERSION';
 
 interface CniCall {
   readonly verb: CniVerb;
-  /** A main plugin, exec'd from Debian's directory, or our own plugin, exec'd directly. */
+  /** A main plugin from Debian's directory, or our own plugin. */
   readonly plugin: 'bridge' | 'macvlan' | 'ptp' | 'loopback' | 'ipledger';
   readonly config: object;
-  /** Where the plugin runs: what a main plugin makes on "the host" lands here. */
+  /** The namespace in which the plugin runs: links that a main plugin creates on "the host" are created here. */
   readonly host: Netns;
-  /** What the runtime tells the plugin beside `config`; the agent's socket and spool. */
+  /** Environment of the plugin, such as the paths of the agent's socket and spool. */
   readonly env: Readonly<Record<string, string>>;
   readonly containerId?: string;
   readonly netns?: string;
@@ -24,12 +24,12 @@ interface CniCall {
 
 interface CniOutcome {
   readonly code: number | null;
-  /** Stdout as JSON; null when there was none. */
+  /** Stdout as JSON; null without output. */
   readonly result: unknown;
   readonly stderr: string;
 }
 
-/** One call as a runtime makes it: a process, variables, JSON on stdin, JSON on stdout. */
+/** One CNI call as a runtime makes it: a process with variables, JSON on stdin, JSON on stdout. */
 export async function runCni(call: CniCall): Promise<CniOutcome> {
   const ours = await builtPath('cni/ipledger');
   const program = call.plugin === 'ipledger' ? ours : `${MAIN_PLUGINS_DIRECTORY}/${call.plugin}`;

@@ -3,7 +3,7 @@ import { startStandaloneAgent } from '#agent/compose/standalone-agent.ts';
 import { createLogger } from '#pkg/log/logger.ts';
 import { NO_PROBING } from './memory-agent.ts';
 
-/** The real standalone agent that dies, as in a power cut, the first time it reaches the named step. */
+/** The real standalone agent, killed the first time it reaches the named failpoint. */
 const { values } = parseArgs({
   options: {
     pools: { type: 'string', default: '' },

@@ -11,7 +11,7 @@ export interface SeenRequest {
   readonly body: unknown;
 }
 
-/** `body` that is a string is sent as it is. `hang` never answers, `cut` closes the line. */
+/** A `body` that is a string is sent unchanged. `hang` never answers, `cut` closes the connection. */
 export type Reply = { readonly status?: number; readonly body: unknown } | 'hang' | 'cut';
 
 export interface FakeAgent extends AsyncDisposable {
@@ -19,7 +19,7 @@ export interface FakeAgent extends AsyncDisposable {
   readonly seen: readonly SeenRequest[];
 }
 
-/** A server on a real Unix socket that answers what the test says and remembers what it was asked. */
+/** A server on a real Unix socket with scripted answers; it stores the requests. */
 export async function startFakeAgent(answer: (request: SeenRequest) => Reply): Promise<FakeAgent> {
   const directory = await mkdtemp(join(tmpdir(), 'ipl-fake-'));
   const socketPath = join(directory, 'agent.sock');

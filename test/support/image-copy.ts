@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { builtPath } from './built.ts';
 
-/** What the image holds of the agent, at its places in the image below `root`. */
+/** The agent's files of the image, at their paths below `root`. */
 export interface ImageCopy extends AsyncDisposable {
   readonly root: string;
   readonly agent: string;
   readonly plugin: string;
 }
 
-/** `build` ends up at the end of the plugin, where it does no harm: two builds are two different files. */
+/** `build` is appended to the plugin, where it has no effect, so that two builds are different files. */
 export async function copyImage(build: string): Promise<ImageCopy> {
   const root = await mkdtemp(join(tmpdir(), 'ipl-image-'));
   const image = {
@@ -29,7 +29,7 @@ export async function copyImage(build: string): Promise<ImageCopy> {
   }
 }
 
-/** As the Dockerfile does it. */
+/** As in the Dockerfile. */
 async function fill({ root, agent, plugin }: ImageCopy): Promise<void> {
   const home = join(root, 'opt/ipledger');
   const launcher = await builtPath('ipledger-agent');

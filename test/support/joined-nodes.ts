@@ -10,16 +10,16 @@ import { podToken } from './service-account-tokens.ts';
 
 const POLICY_TIMEOUT_MS = 60_000;
 
-/** A node of a cluster, and how its agent reaches the API server: with the token that is bound to the agent's pod there. */
+/** A node of a cluster, and the kubeconfig of its agent with a token that is bound to the agent's pod on that node. */
 export interface JoinedNode {
   readonly name: string;
-  /** Of the agent. */
+  /** The pod of the agent. */
   readonly podName: string;
   readonly token: string;
   readonly kubeconfigFile: string;
 }
 
-/** Everything of deploy/ on a new API server, and its nodes. Resolves when the policy for agents is in force. */
+/** Applies CRDs, policy and roles of deploy/ and adds nodes. Resolves when the policy for agents is in force. */
 export async function deployWithNodes(server: ApiServer, names: readonly string[]): Promise<JoinedNode[]> {
   await applyManifests(server, 'crds', 'admission-policy.yaml', 'rbac.yaml');
   const nodes: JoinedNode[] = [];
@@ -35,7 +35,7 @@ async function joinNode(server: ApiServer, name: string): Promise<JoinedNode> {
   return { name, podName: `ipledger-agent-${name}`, token, kubeconfigFile };
 }
 
-/** The API server takes up a new policy some time after it was stored. */
+/** The API server applies a new policy some time after it was stored. */
 async function untilPolicyHolds(server: ApiServer, token: string): Promise<void> {
   const spec = heldBy(specOf('192.0.2.1'), { node: 'not-its-own' });
   const body = { apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord', ...toNewObject(spec) };

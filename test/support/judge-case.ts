@@ -6,7 +6,7 @@ import type { Verdict } from '#controller/judge/verdict.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildEvidence, buildPodRecord, NOW_MS } from './build-evidence.ts';
 
-/** A row of a table about the judge: what is there, and what it says to it. */
+/** A row of a table about the judge: the evidence and the expected verdict. */
 export interface JudgeCase {
   readonly name: string;
   readonly record?: IpRecord;

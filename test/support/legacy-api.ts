@@ -8,7 +8,7 @@ interface Account {
   readonly mayWrite: boolean;
 }
 
-/** A cluster as an adoption sees it: lists, the accounts of Spiderpool with their right, and the marker. */
+/** A cluster for an adoption: lists, Spiderpool's service accounts with their rights, and the marker. */
 export class LegacyApi implements AsyncDisposable {
   readonly client: KubeClient;
   readonly asked: string[] = [];

@@ -22,7 +22,7 @@ export async function applyManifests(server: ServerPlace, ...paths: readonly str
   }
 }
 
-/** What it prints. Fails with what it complained about. */
+/** Returns stdout; throws with stderr. */
 export async function kubectl(server: ServerPlace, args: readonly string[]): Promise<string> {
   const binaries = await findApiBinaries();
   const flags = [`--kubeconfig=${server.kubeconfigFile}`, `--cache-dir=${server.dir}/kubectl`];

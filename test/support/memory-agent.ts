@@ -18,7 +18,7 @@ import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 
-/** A catalog that a test changes at will. */
+/** A catalog that a test can change. */
 export class FixedCatalog implements PoolCatalog {
   readonly #listeners = new Set<() => void>();
   #snapshot: CatalogSnapshot;

@@ -40,7 +40,7 @@ export interface MemoryClusterAgent extends ComposedAgent, AsyncDisposable {
   /** The addresses of the records that were created again. */
   readonly restored: readonly string[];
   refresh(): Promise<void>;
-  /** What the ends of pods so far have set off is done. */
+  /** Resolves when all work that ended pods have started is done. */
   endsHandled(): Promise<void>;
   /** The addresses without their prefix lengths. */
   add(pod: PodFacts, containerID: string, more?: Partial<AddArgs>): Promise<string[]>;
@@ -48,7 +48,7 @@ export interface MemoryClusterAgent extends ComposedAgent, AsyncDisposable {
   records(): Promise<IpRecord[]>;
 }
 
-/** The agent of a cluster on a memory ledger, without a socket and without an API server: for what depends on an order. */
+/** The agent of a cluster on a memory ledger, without a socket and an API server, for tests that control the order of events. */
 export async function startMemoryClusterAgent(
   pools: readonly Pool[],
   wish: Partial<AgentPorts> & {

@@ -5,7 +5,7 @@ import { toTaken } from '#pkg/ledger/taken-address.ts';
 import { holderKey } from '#pkg/record/holder.ts';
 import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 
-/** For tests: forgets everything, but decides like the others. */
+/** For tests: not persistent, but with the same decisions as the other ledgers. */
 export function createMemoryLedger(options: { now?: () => Date } = {}): LocalLedger {
   return new LocalLedger(new MemoryStore(), AT_ONCE, options.now ?? (() => new Date()));
 }

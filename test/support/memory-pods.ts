@@ -1,6 +1,6 @@
 import type { PodFacts, PodName, Pods } from '#agent/sources/pods.ts';
 
-/** The pods of worker-1, as a test wants them to be. */
+/** The pods of worker-1, set by a test. */
 export class MemoryPods implements Pods {
   readonly reads: string[] = [];
   readonly #pods = new Map<string, PodFacts>();
@@ -23,13 +23,13 @@ export class MemoryPods implements Pods {
     return pod;
   }
 
-  /** Being deleted, or done: it is still there, and its sandbox may be too. */
+  /** Terminating or finished: the object still exists, and its sandbox may too. */
   end(pod: PodFacts): void {
     this.put(pod.name, { ...pod, isAlive: false, endedBecause: 'it is being deleted' });
     for (const listener of this.#listeners) listener(pod.uid);
   }
 
-  /** Deleted by force, or its end at last: its object is gone. */
+  /** The object is gone, by force or after termination. */
   remove(pod: PodFacts): void {
     this.#pods.delete(`${pod.namespace}/${pod.name}`);
     for (const listener of this.#listeners) listener(pod.uid);

@@ -10,7 +10,7 @@ interface Setting {
   readonly nowMs?: number;
 }
 
-/** A shell whose user types `replies` one after the other; without replies nobody sits there. */
+/** A terminal whose user types `replies` one after the other; without replies it is not interactive. */
 export function openMemoryTerminal({ replies, nowMs = 0 }: Setting = {}): MemoryTerminal {
   const waiting = [...(replies ?? [])];
   const stdout: string[] = [];

@@ -6,7 +6,7 @@ import { mustRun } from './run-program.ts';
 
 const names = () => readdir('/var/run/netns');
 
-test('a namespace lives as long as its scope and is not the one of this process', async () => {
+test('a namespace exists as long as its scope and is not the one of this process', async () => {
   let name: string;
   {
     await using netns = await makeNetns();
@@ -18,7 +18,7 @@ test('a namespace lives as long as its scope and is not the one of this process'
   expect(await names()).not.toContain(name);
 });
 
-test('links made inside stay inside', async () => {
+test('links that are created inside are not visible outside', async () => {
   await using netns = await makeNetns();
   await netns.must('ip', 'link', 'add', 'ipl-probe0', 'type', 'bridge');
   expect(await mustRun('ip', '-brief', 'link')).not.toContain('ipl-probe0');
@@ -30,7 +30,7 @@ test('removing twice is no error', async () => {
   expect(await names()).not.toContain(netns.name);
 });
 
-test('a sweep removes what a dead run left, and nothing else', async () => {
+test('a sweep removes the namespaces of a dead run, and no others', async () => {
   await using living = await makeNetns();
   const [pid, startTime] = (await tagOfThisRun()).split('-');
   const earlierUseOfThePid = `ipl-${pid}-${Number(startTime) - 1}-1`;

@@ -9,11 +9,11 @@ const NAME = /^ipl-(?<owner>\d+-\d+)-\d+$/;
 export interface Netns extends AsyncDisposable {
   readonly name: string;
   readonly path: string;
-  /** By `nsenter --net` alone: `ip netns exec` would mount another /sys. */
+  /** Uses `nsenter --net`, because `ip netns exec` would mount another /sys. */
   run(program: string, args: readonly string[], setting?: ProgramSetting): Promise<Finished>;
-  /** A step that the test takes for granted: anything but success throws. */
+  /** For steps that must succeed: any failure throws. */
   must(program: string, ...args: readonly string[]): Promise<string>;
-  /** Deletes it before its time, as a runtime that tears a sandbox down. */
+  /** Deletes it early, like a runtime that tears a sandbox down. */
   remove(): Promise<void>;
 }
 

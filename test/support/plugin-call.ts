@@ -19,11 +19,11 @@ const NETWORK = { cniVersion: '1.1.0', name: 'lab', type: 'test', ipam: { type: 
 export interface PluginCall {
   readonly config?: object;
   readonly env?: Readonly<Record<string, string>>;
-  /** Where it was installed, if not that in dist/. */
+  /** The path of the plugin; dist/ by default. */
   readonly program?: string;
 }
 
-/** Our plugin as a runtime starts it, without a main plugin around it. */
+/** Runs our plugin as a runtime does, without a main plugin. */
 export async function callPlugin(
   agent: Pick<AgentProcess, 'env'>,
   verb: 'ADD' | 'DEL' | 'CHECK' | 'GC' | 'STATUS',
@@ -48,7 +48,7 @@ export function addressesIn({ document }: PluginAnswer): string[] {
   return document?.ips?.map((ip) => ip.address) ?? [];
 }
 
-/** Runs `work` on all items, so many at once. */
+/** Runs `work` on all items with bounded concurrency. */
 export async function inParallel<T>(
   items: readonly T[],
   width: number,

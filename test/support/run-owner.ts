@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** Names this process in things that outlive it: pid and start time, as a pid alone comes back. */
+/** Names this process by pid and start time, because a pid alone is used again. */
 export async function tagOfThisRun(): Promise<string> {
   return `${process.pid}-${await startTimeOf(process.pid)}`;
 }
@@ -10,7 +10,7 @@ export async function isRunAlive(tag: string): Promise<boolean> {
   return (await startTimeOf(Number(pid))) === startTime;
 }
 
-/** The 22nd field of stat; the 2nd is the program's name and may hold anything. */
+/** The 22nd field of stat; the 2nd is the program's name and may contain any character. */
 async function startTimeOf(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];

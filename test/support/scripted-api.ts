@@ -6,14 +6,14 @@ import { type ScriptedRequest, statusBody } from './scripted-server.ts';
 type Asked = { readonly plural: string; readonly name?: string };
 type Get = (request: ScriptedRequest, asked: Required<Asked>) => void;
 
-/** Lists, watches and reads of any kind, each told apart, so that a test decides which news come first. */
+/** Lists, watches and reads of any kind, so that a test decides the order of events. */
 export class ScriptedApi implements AsyncDisposable {
   readonly client: KubeClient;
   readonly #stop: () => PromiseLike<void>;
   readonly #requests: readonly ScriptedRequest[];
   readonly #lists = new Map<string, { resourceVersion: string; items: readonly object[] }>();
   readonly #streams: { plural: string; stream: ScriptedRequest['stream'] }[] = [];
-  /** How a single object is answered for; unless told it does not exist. */
+  /** The answer for a single object; by default it does not exist. */
   onGet: Get = answerMissing;
 
   private constructor(pair: Awaited<ReturnType<typeof startScripted>>) {
@@ -27,12 +27,12 @@ export class ScriptedApi implements AsyncDisposable {
     return new ScriptedApi(await startScripted(() => {}));
   }
 
-  /** What the next list of the kind says. */
+  /** Sets the answer of the next list of the kind. */
   has(plural: string, resourceVersion: number, ...items: object[]): void {
     this.#lists.set(plural, { resourceVersion: String(resourceVersion), items });
   }
 
-  /** Into all open watches of the kind. */
+  /** Sends events to all open watches of the kind. */
   tell(
     plural: string,
     ...events: (readonly [type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'ERROR', object: object])[]
@@ -48,7 +48,7 @@ export class ScriptedApi implements AsyncDisposable {
     }).length;
   }
 
-  /** The watch is open, so what is told now arrives. */
+  /** Resolves when the watch is open, so that events arrive. */
   isWatched(plural: string): boolean {
     return this.#streams.some((it) => it.plural === plural && !it.stream.destroyed);
   }
@@ -97,7 +97,7 @@ function askedFor({ path }: ScriptedRequest): Asked {
   return name === undefined ? { plural } : { plural, name };
 }
 
-/** For something that happens on a machine that may be busy. */
+/** Waits long enough for a busy machine. */
 export async function until(holds: () => boolean): Promise<void> {
   await vi.waitUntil(holds, 60_000);
 }

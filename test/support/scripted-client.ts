@@ -11,7 +11,7 @@ export interface ScriptedPair extends AsyncDisposable {
   readonly client: KubeClient;
 }
 
-/** For tests: a real client and the scripted server it talks to. */
+/** For tests: a real client and its scripted server. */
 export async function startScripted(
   script: Script,
   options: Partial<ClientOptions> = {},

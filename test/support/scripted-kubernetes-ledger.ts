@@ -13,7 +13,7 @@ export interface ScriptedLedger extends AsyncDisposable {
 
 type Reply = readonly [status: number, body: unknown];
 
-/** For tests: a ledger whose API server answers by script, and lies if it is told to. */
+/** For tests: a ledger whose API server answers by script, also with wrong answers. */
 export async function openScriptedLedger(
   script: Script,
   options: KubernetesLedgerOptions = {},
@@ -32,7 +32,7 @@ export async function openScriptedLedger(
   };
 }
 
-/** Replies by method, one after the other, the last one for ever. */
+/** Replies by method, one after the other; the last one repeats. */
 export function openLedgerOn(replies: Readonly<Record<string, readonly Reply[]>>): Promise<ScriptedLedger> {
   const turns = new Map<string, number>();
   return openScriptedLedger(({ method, answer }) => {
@@ -43,7 +43,7 @@ export function openLedgerOn(replies: Readonly<Record<string, readonly Reply[]>>
   });
 }
 
-/** A record as the port has it, and the object it comes from. */
+/** A record of the port, and the object that it is decoded from. */
 export function storedAs(spec: RecordSpec): { readonly object: KubeObject; readonly record: IpRecord } {
   const { metadata, ...rest } = toNewObject(spec);
   const [uid, resourceVersion, createdAt] = ['u1', '7', '2026-11-16T10:00:00Z'];

@@ -1,6 +1,6 @@
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 
-/** A ledger that does what the one below does, but where the script says otherwise. */
+/** A ledger that delegates to another one, except for the methods of the script. */
 export function scriptedLedger(below: Ledger, script: Partial<Ledger>): Ledger {
   return {
     create: (spec, limits) => below.create(spec, limits),

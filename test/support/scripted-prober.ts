@@ -3,7 +3,7 @@ import type { Announcing } from '#agent/allocate/announcer.ts';
 import type { Announcement, AnnounceTarget, ProbeTarget, ProbeVerdict } from '#agent/probe/probe-target.ts';
 import { formatAddress } from '#pkg/ip/address.ts';
 
-/** Answers by a table of addresses; what is not in it is free. */
+/** Answers from a table of addresses; all others are free. */
 export class ScriptedProber implements Probing, Announcing {
   readonly probed: string[] = [];
   readonly announced: string[] = [];

@@ -23,7 +23,7 @@ export interface ScriptedRequest {
 
 export type Script = (request: ScriptedRequest) => void;
 
-/** For tests: an HTTP/2 server on loopback that answers by script, so that every way a protocol can fail can be had. */
+/** For tests: an HTTP/2 server on loopback with scripted answers, so that every protocol error can be produced. */
 export class ScriptedServer implements AsyncDisposable {
   readonly requests: ScriptedRequest[] = [];
   readonly sessions = new Set<ServerHttp2Session>();

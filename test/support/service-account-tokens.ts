@@ -15,7 +15,7 @@ interface Bound {
   readonly uid: string;
 }
 
-/** A token as kubelet projects it into a pod of that account on that node. Without a node the pod is not scheduled yet. */
+/** A token as kubelet projects it into a pod of that account on that node. Without a node the pod is not scheduled. */
 export async function podToken(server: ServerPlace, account: string, node?: string): Promise<string> {
   const name = `${account}-${node ?? 'nowhere'}`;
   if (node !== undefined) await ensure(server, '/api/v1/nodes', { metadata: { name: node } });
@@ -25,7 +25,7 @@ export async function podToken(server: ServerPlace, account: string, node?: stri
   return requestToken(server, account, { apiVersion: 'v1', kind: 'Pod', name, uid: pod.metadata.uid });
 }
 
-/** A token that belongs to no pod. */
+/** A token that is not bound to a pod. */
 export function plainToken(server: ServerPlace, account: string): Promise<string> {
   return requestToken(server, account);
 }
@@ -42,7 +42,7 @@ async function create<T>(server: ServerPlace, path: string, body: unknown): Prom
   return answer.body as T;
 }
 
-/** Another test of the same server may have made it. */
+/** Another test on the same server may have created it. */
 async function ensure<T>(server: ServerPlace, path: string, body: Named): Promise<T> {
   const found = await callApi(server, { path: `${path}/${body.metadata.name}`, token: server.adminToken });
   return found.status === 200 ? (found.body as T) : create<T>(server, path, body);

@@ -10,7 +10,7 @@ declare module 'vitest' {
   }
 }
 
-/** Called by vitest before the first file of the project: one server with all of deploy/ for every file that only asks it. */
+/** Called by vitest before the first file of the project: one server with all of deploy/ for all files that can share it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startApiServer();
   await applyManifests(server, 'crds', 'admission-policy.yaml', 'rbac.yaml');
@@ -26,7 +26,7 @@ const KINDS = [
   ),
 ];
 
-/** For the top of a file, which finds it without any object of our kinds. Whoever pauses, kills or misconfigures a server starts his own. */
+/** For the top of a file; the server has no object of our kinds. A test that pauses, kills or misconfigures a server starts its own. */
 export function useSharedServer(): RunningServer {
   const server = reachServer(inject('apiServer'));
   beforeAll(async () => {

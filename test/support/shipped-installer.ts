@@ -18,12 +18,12 @@ interface PodSpec {
   readonly volumes: readonly { readonly name: string; readonly hostPath?: { readonly path: string } }[];
 }
 
-/** Which name got what, in the order of the installer's log. */
+/** The outcome for each name, in the order of the installer's log. */
 export type InstallOutcomes = readonly { readonly to: string; readonly outcome: string }[];
 
 /**
- * The init container of the DaemonSet: command and arguments of the manifest, where what it mounts is found below `host`
- * and everything else in the image.
+ * The init container of the DaemonSet: command and arguments of the manifest. Its mounts are below `host`, and
+ * everything else is in the image.
  */
 export async function installAsShipped(image: ImageCopy, host: string): Promise<InstallOutcomes> {
   const { initContainers, volumes } = await readPodSpec();

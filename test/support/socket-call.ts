@@ -9,7 +9,7 @@ export interface SocketCall {
   readonly timeoutMs?: number;
 }
 
-/** One request over a Unix socket on a line of its own, to the end of its answer. */
+/** One request over a Unix socket on its own connection, until the answer is complete. */
 export function callSocket(
   socketPath: string,
   { method = 'GET', path, body = '', headers = {}, timeoutMs = 60_000 }: SocketCall,

@@ -7,12 +7,12 @@ type Direction = 'requests' | 'answers';
 
 export interface TcpProxy extends AsyncDisposable {
   readonly port: number;
-  /** From now on every byte arrives this much later, in both directions. */
+  /** Delays every byte by this time, in both directions. */
   delay(ms: number): void;
-  /** Keeps what is sent in these directions, both unless told, until `release`. Held answers are how a write is done and its writer does not know. */
+  /** Holds bytes in these directions (both by default) until `release`. With held answers a write is done without its writer knowing. */
   hold(...directions: Direction[]): void;
   release(): void;
-  /** Resets every open connection; what was held or delayed on them is lost. */
+  /** Resets every open connection; held and delayed bytes are lost. */
   cut(): void;
   /** New connections get ECONNREFUSED until `accept`; open ones stay. */
   refuse(): void;
@@ -20,7 +20,7 @@ export interface TcpProxy extends AsyncDisposable {
   openConnections(): number;
 }
 
-/** Stands on loopback in front of a server on loopback. */
+/** A proxy on loopback in front of a server on loopback. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const port = await findFreePort();
   const pairs = new Set<readonly [Socket, Socket]>();

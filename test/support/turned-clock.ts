@@ -4,7 +4,7 @@ export interface TurnedClock {
   turn(ms: number): void;
 }
 
-/** A clock that a test turns on. */
+/** A clock that a test advances. */
 export function turnedClock(): TurnedClock {
   let laterMs = 0;
   return {

@@ -4,17 +4,17 @@ import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { RecordSpec } from '#pkg/record/ip-record.ts';
 import { scriptedLedger } from './scripted-ledger.ts';
 
-/** `away`: nothing gets through. `mute`: writes are done, and no answer comes back. `late`: creates are on their way for now. `closed`: no write is allowed. */
+/** `away`: no request arrives. `mute`: writes are done, but no answer arrives. `late`: creates arrive later. `closed`: writes are refused. */
 export type Weather = 'fine' | 'away' | 'mute' | 'late' | 'closed';
 
 export interface UnsteadyLedger {
   readonly ledger: Ledger;
   weather: Weather;
-  /** What was on its way arrives. */
+  /** Delivers the late creates. */
   land(): Promise<void>;
 }
 
-/** A ledger behind a network that a test breaks at will. */
+/** A ledger behind a network that a test can break. */
 export function unsteadyLedger(below: Ledger): UnsteadyLedger {
   const underWay: RecordSpec[] = [];
   const network: { weather: Weather } = { weather: 'fine' };

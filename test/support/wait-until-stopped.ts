@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 const MOST_LOOKS = 5_000;
 
 /**
- * SIGSTOP is for one thread to take up, and on a busy machine the others run on until it does. Returns when all of them
- * stand still; blocks meanwhile, so that nothing happens in between.
+ * One thread handles SIGSTOP, and on a busy machine the others run until then. Returns when all threads are stopped;
+ * blocks this process, so that nothing happens in between.
  */
 export function waitUntilStopped(pid: number): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
