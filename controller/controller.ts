@@ -4,8 +4,7 @@ import type { LeaderTask, Term } from '#controller/reconcile/leader-task.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { Election, type ElectionPace, type ElectionTrouble } from '#pkg/kube/leader/election.ts';
-import { Backoff } from '#pkg/kube/transport/backoff.ts';
-import { sleep, type Timing } from '#pkg/kube/transport/timing.ts';
+import { Backoff, sleep, type Timing } from '#pkg/kube/transport/timing.ts';
 
 export interface ControllerDeps {
   readonly client: KubeClient;

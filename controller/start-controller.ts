@@ -5,7 +5,7 @@ import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { KubeClient } from '#pkg/kube/client/client.ts';
 import { EventSink } from '#pkg/kube/events/event-sink.ts';
-import type { LoadAccess } from '#pkg/kube/transport/access.ts';
+import type { LoadAccess } from '#pkg/kube/transport/connection.ts';
 import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import { startHealthServer } from '#pkg/metrics/health-server.ts';

@@ -4,7 +4,7 @@ import type { Slot } from '#agent/calls/gate.ts';
 import type { Permit } from '#agent/views/create-limiter.ts';
 import type { PoolView } from '#agent/views/pool-view.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { within } from '#pkg/kube/transport/within.ts';
+import { within } from '#pkg/kube/transport/timing.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
 import { isSameNic } from '#pkg/record/holder.ts';

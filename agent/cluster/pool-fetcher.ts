@@ -3,8 +3,7 @@ import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Failure } from '#pkg/kube/objects/outcome.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
-import { Backoff } from '#pkg/kube/transport/backoff.ts';
-import { sleep } from '#pkg/kube/transport/timing.ts';
+import { Backoff, sleep } from '#pkg/kube/transport/timing.ts';
 
 interface FetchHandler {
   readonly onObject: (object: KubeObject) => void;

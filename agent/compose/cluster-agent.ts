@@ -26,7 +26,7 @@ import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { KubeClient } from '#pkg/kube/client/client.ts';
 import { EventSink } from '#pkg/kube/events/event-sink.ts';
-import type { LoadAccess } from '#pkg/kube/transport/access.ts';
+import type { LoadAccess } from '#pkg/kube/transport/connection.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import { readRevision } from '#pkg/ledger/kubernetes/kubernetes-list.ts';
 import { describeHolder } from '#pkg/record/holder.ts';

@@ -2,8 +2,7 @@ import { ADMIN_PATHS } from '#pkg/agentapi/admin.ts';
 import { decodeAddArgs, decodeReleaseArgs } from '#pkg/agentapi/decode-args.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Agent } from './agent.ts';
-import { parseBody } from './request-body.ts';
-import type { SocketServer } from './socket-server.ts';
+import { parseBody, type SocketServer } from './socket-server.ts';
 
 /** What `ipledgerctl` asks. */
 export function serveInspection(server: SocketServer, agent: Agent): void {

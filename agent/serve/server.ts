@@ -15,8 +15,7 @@ import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { REASONS } from '#pkg/errors/reasons.ts';
 import type { Agent } from './agent.ts';
 import { serveInspection } from './inspection-routes.ts';
-import { parseBody } from './request-body.ts';
-import { SocketAnswer, SocketServer } from './socket-server.ts';
+import { parseBody, SocketAnswer, SocketServer } from './socket-server.ts';
 
 const DEFAULT_TIMEOUT_MS = 90_000;
 /** Of Spiderpool's coordinator plugin, which asks its own agent. */

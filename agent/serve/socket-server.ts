@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { listen } from '#pkg/http/listen.ts';
 import { readText } from '#pkg/http/read-text.ts';
-import { UnfinishedCallers } from './unfinished-callers.ts';
 
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -10,6 +10,8 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 72_000;
 const LOOK_EVERY_MS = 1_000;
 const NO_QUERY = new URLSearchParams();
+/** More than a plugin uses a line that it made ahead (plugin/host/src/ahead.rs), and than a request is on its way. */
+const PATIENCE_MS = 2_000;
 
 type Method = 'GET' | 'POST' | 'DELETE';
 
@@ -34,7 +36,7 @@ export class SocketAnswer {
 export type SocketHandler = (question: Question) => Promise<unknown>;
 
 /** What a caller is told of a failure. */
-export type Explain = (thrown: unknown, request: IncomingMessage) => SocketAnswer;
+type Explain = (thrown: unknown, request: IncomingMessage) => SocketAnswer;
 
 /** HTTP on a Unix socket: exact paths, JSON out, everything that is read bounded in size and time. */
 export class SocketServer {
@@ -109,4 +111,44 @@ function toText(answer: unknown): { status: number; text: string } {
   const text: string | undefined = JSON.stringify(value);
   if (text === undefined) throw new Error('the handler returned nothing to answer');
   return { status, text };
+}
+
+export function parseBody(body: string): unknown {
+  if (body === '') throw new IpamError('bad-input', 'the request has no body');
+  try {
+    return JSON.parse(body);
+  } catch (thrown) {
+    throw new IpamError('bad-input', `the body is not JSON: ${toIpamError(thrown).message}`, { cause: thrown });
+  }
+}
+
+/**
+ * Callers that are connected and have not said all. A closing server waits for them without end: Node's own limits are
+ * looked after by a timer that it stops first.
+ */
+class UnfinishedCallers {
+  readonly #server: Server;
+  readonly #requests = new Map<Socket, IncomingMessage | null>();
+
+  constructor(server: Server) {
+    this.#server = server;
+    server.on('connection', (line: Socket) => {
+      this.#requests.set(line, null);
+      line.once('close', () => this.#requests.delete(line));
+    });
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      this.#requests.set(request.socket, request);
+      response.once('close', () => {
+        if (this.#requests.get(request.socket) === request) this.#requests.set(request.socket, null);
+      });
+    });
+  }
+
+  /** To be called when the server begins to close. Who speaks up meanwhile is served. */
+  hangUpSoon(): void {
+    const timer = setTimeout(() => {
+      for (const [line, request] of this.#requests) if (request?.complete !== true) line.destroy();
+    }, PATIENCE_MS);
+    this.#server.once('close', () => clearTimeout(timer));
+  }
 }

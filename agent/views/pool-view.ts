@@ -1,6 +1,6 @@
 import { FreeSpace } from '#pkg/ip/free-space.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
-import { within } from '#pkg/kube/transport/within.ts';
+import { within } from '#pkg/kube/transport/timing.ts';
 import type { TakenAddress } from '#pkg/ledger/ledger.ts';
 import {
   type Choice,

@@ -13,9 +13,7 @@ const MOST_MB = 45;
 /** Everything of pkg/kube that a daemon uses, with KubeConfig at work. */
 const PROGRAM = `
 import { KubeClient } from '#pkg/kube/client/client.ts';
-import { createDefinite } from '#pkg/kube/write/definite-create.ts';
-import { deleteDefinite } from '#pkg/kube/write/definite-delete.ts';
-import { updateDefinite } from '#pkg/kube/write/definite-update.ts';
+import { createDefinite, deleteDefinite, updateDefinite } from '#pkg/kube/write/definite-write.ts';
 import { Election } from '#pkg/kube/leader/election.ts';
 import { accessFrom } from '#pkg/kube/client/kube-config.ts';
 import { Reflector } from '#pkg/kube/watch/reflector.ts';

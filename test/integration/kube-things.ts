@@ -4,7 +4,7 @@ import { KubeClient } from '#pkg/kube/client/client.ts';
 import { accessFrom } from '#pkg/kube/client/kube-config.ts';
 import type { NewObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Resource } from '#pkg/kube/objects/resource.ts';
-import type { Access } from '#pkg/kube/transport/access.ts';
+import type { Access } from '#pkg/kube/transport/connection.ts';
 import type { ApiServer } from '#test/support/api-server.ts';
 
 /** A cluster scoped kind about the size of a record, so that the tests of the client need no other part. */

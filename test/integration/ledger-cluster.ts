@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { vi } from 'vitest';
 import type { ClientOptions } from '#pkg/kube/client/caller.ts';
 import { KubeClient } from '#pkg/kube/client/client.ts';
-import type { LoadAccess } from '#pkg/kube/transport/access.ts';
+import type { LoadAccess } from '#pkg/kube/transport/connection.ts';
 import { toNewObject } from '#pkg/ledger/kubernetes/kubernetes-record.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
 import { callApi } from '#test/support/api-request.ts';

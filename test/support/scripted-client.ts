@@ -1,7 +1,7 @@
 import type { ClientOptions } from '#pkg/kube/client/caller.ts';
 import { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Resource } from '#pkg/kube/objects/resource.ts';
-import type { Access } from '#pkg/kube/transport/access.ts';
+import type { Access } from '#pkg/kube/transport/connection.ts';
 import { type Script, ScriptedServer } from './scripted-server.ts';
 
 export const THINGS: Resource = { group: 'test.io', version: 'v1', plural: 'things', kind: 'Thing' };

@@ -8,7 +8,7 @@ import {
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { Access } from '#pkg/kube/transport/access.ts';
+import type { Access } from '#pkg/kube/transport/connection.ts';
 
 export interface ScriptedRequest {
   readonly method: string;

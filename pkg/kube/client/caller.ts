@@ -1,10 +1,13 @@
 import { interpret } from '#pkg/kube/objects/interpret.ts';
 import { type Failure, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
 import type { Target } from '#pkg/kube/objects/status.ts';
-import type { LoadAccess } from '#pkg/kube/transport/access.ts';
+import type { LoadAccess } from '#pkg/kube/transport/connection.ts';
 import type { ApiResponse, Lost, OpenStream } from '#pkg/kube/transport/exchange.ts';
-import { SYSTEM_TIMING, sleep, type Timing } from '#pkg/kube/transport/timing.ts';
+import { Backoff, SYSTEM_TIMING, sleep, type Timing } from '#pkg/kube/transport/timing.ts';
 import { type RawRequest, TRANSPORT_LIMITS, Transport, type TransportLimits } from '#pkg/kube/transport/transport.ts';
+
+const FORBIDDEN_FOR_MS = 3_000;
+const PAUSE = { firstMs: 50, mostMs: 1_000 };
 
 export interface CallOptions {
   /** Until the answer is here, with all waiting; 10 s unless told. */
@@ -100,4 +103,42 @@ export class Caller {
 
 function sizeOf(result: ApiResponse | Lost): number {
   return 'body' in result && typeof result.body === 'string' ? result.body.length : 0;
+}
+
+/**
+ * A freshly started API server answers 403 to what it allows, until its authorizer has read the roles. So a Forbidden
+ * is worth a few more tries, with pauses, and is the answer only if it lasts.
+ */
+export class PassingRefusals {
+  readonly #forMs: number;
+  #sinceMs: number | null = null;
+
+  constructor(forMs = FORBIDDEN_FOR_MS) {
+    this.#forMs = forMs;
+  }
+
+  /** Whether a try after the pause would still be soon enough after the first refusal. */
+  mayPass({ because }: Failure, nowMs: number, pauseMs: number): boolean {
+    if (because !== 'Forbidden') return false;
+    this.#sinceMs ??= nowMs;
+    return nowMs + pauseMs < this.#sinceMs + this.#forMs;
+  }
+}
+
+/** Asks once, and again only while it is refused in a way that may pass. */
+export async function askPastRefusals<T>(
+  timing: Timing,
+  deadlineMs: number,
+  ask: (timeoutMs: number) => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  const backoff = new Backoff(PAUSE, timing.random);
+  const refusals = new PassingRefusals();
+  for (;;) {
+    const outcome = await ask(Math.max(1, deadlineMs - timing.nowMs()));
+    if (outcome.ok) return outcome;
+    const pauseMs = backoff.nextMs();
+    const isOver = timing.nowMs() + pauseMs >= deadlineMs;
+    if (isOver || !refusals.mayPass(outcome, timing.nowMs(), pauseMs)) return outcome;
+    await sleep(timing, pauseMs);
+  }
 }

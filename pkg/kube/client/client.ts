@@ -10,7 +10,7 @@ import {
   objectPath,
   type Resource,
 } from '#pkg/kube/objects/resource.ts';
-import type { LoadAccess } from '#pkg/kube/transport/access.ts';
+import type { LoadAccess } from '#pkg/kube/transport/connection.ts';
 import type { OpenStream } from '#pkg/kube/transport/exchange.ts';
 import type { Timing } from '#pkg/kube/transport/timing.ts';
 import { type ApiCall, Caller, type CallOptions, type ClientOptions } from './caller.ts';

@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { isMap } from '#pkg/kube/objects/kube-object.ts';
-import type { Access, LoadAccess } from '#pkg/kube/transport/access.ts';
+import type { Access, LoadAccess } from '#pkg/kube/transport/connection.ts';
 
 export type AccessSource =
   /** The pod's own service account; `root` stands in for `/` in tests. */

@@ -1,5 +1,5 @@
+import { askPastRefusals } from '#pkg/kube/client/caller.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import { askPastRefusals } from '#pkg/kube/client/passing-refusals.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { type Failure, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
 import { heldBy, LEASES, type LeaseSpec, readLeaseSpec, released } from './lease.ts';

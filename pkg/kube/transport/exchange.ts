@@ -1,7 +1,9 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from 'node:http2';
-import { answerText, type NoText } from './answer-text.ts';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
+const inflate = promisify(gunzip);
 
 export interface ApiResponse {
   readonly status: number;
@@ -21,7 +23,7 @@ export interface OpenStream {
   readonly stream: ClientHttp2Stream;
 }
 
-export interface ExchangeLimits {
+interface ExchangeLimits {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
@@ -134,4 +136,23 @@ function collect<T>(
 function lostStream(session: ClientHttp2Session, stream: ClientHttp2Stream, error: Error | undefined): Lost {
   const because = session.destroyed ? 'the connection was lost' : `the stream was reset with code ${stream.rstCode}`;
   return { wasSent: stream.rstCode !== NGHTTP2_REFUSED_STREAM, message: error?.message ?? because };
+}
+
+/** Why an answer has no text: it is larger than allowed, or not what its encoding says. */
+interface NoText {
+  readonly isTooLarge: boolean;
+}
+
+function answerText(
+  chunks: readonly Buffer[],
+  encoding: string | undefined,
+  maxBytes: number,
+): string | Promise<string | NoText> {
+  const [first] = chunks;
+  const whole = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
+  if (encoding !== 'gzip') return whole.toString();
+  return inflate(whole, { maxOutputLength: maxBytes }).then(
+    (bytes) => bytes.toString(),
+    (thrown) => ({ isTooLarge: thrown?.code === 'ERR_BUFFER_TOO_LARGE' }),
+  );
 }

@@ -30,3 +30,49 @@ export function sleep(timing: Timing, ms: number, signal?: AbortSignal): Promise
     signal?.addEventListener('abort', wake, { once: true });
   });
 }
+
+export interface BackoffRange {
+  readonly firstMs: number;
+  readonly mostMs: number;
+}
+
+/** Doubles from try to try up to a limit; half of each delay is chance, so that a thousand clients do not come back at once. */
+export class Backoff {
+  readonly #range: BackoffRange;
+  readonly #random: () => number;
+  #tries = 0;
+
+  constructor(range: BackoffRange, random: () => number) {
+    this.#range = range;
+    this.#random = random;
+  }
+
+  nextMs(): number {
+    const fullMs = Math.min(this.#range.mostMs, this.#range.firstMs * 2 ** this.#tries);
+    if (fullMs < this.#range.mostMs) this.#tries += 1;
+    return fullMs * (0.5 + this.#random() / 2);
+  }
+
+  reset(): void {
+    this.#tries = 0;
+  }
+}
+
+/** The promise's value, or null when the time is up or the signal fires first; the promise itself goes on. */
+export function within<T>(promise: Promise<T>, timeoutMs: number, signal: AbortSignal | undefined): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => settle(() => resolve(null));
+    const timer = setTimeout(giveUp, timeoutMs);
+    signal?.addEventListener('abort', giveUp, { once: true });
+    const settle = (end: () => void) => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', giveUp);
+      end();
+    };
+    promise.then(
+      (value) => settle(() => resolve(value)),
+      (thrown) => settle(() => reject(thrown)),
+    );
+    if (signal?.aborted) giveUp();
+  });
+}

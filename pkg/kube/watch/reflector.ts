@@ -3,9 +3,8 @@ import type { ListQuery } from '#pkg/kube/objects/list-query.ts';
 import type { Failure } from '#pkg/kube/objects/outcome.ts';
 import type { Resource } from '#pkg/kube/objects/resource.ts';
 import { isOlder } from '#pkg/kube/objects/resource-version.ts';
-import { Backoff, type BackoffRange } from '#pkg/kube/transport/backoff.ts';
 import { report } from '#pkg/kube/transport/report.ts';
-import { sleep } from '#pkg/kube/transport/timing.ts';
+import { Backoff, type BackoffRange, sleep } from '#pkg/kube/transport/timing.ts';
 import { KnownObjects, type WatchEvent } from './known-objects.ts';
 import { readWatch, type WatchLimits } from './watch-stream.ts';
 

@@ -1,6 +1,5 @@
-import { Backoff, type BackoffRange } from '#pkg/kube/transport/backoff.ts';
 import { report } from '#pkg/kube/transport/report.ts';
-import { SYSTEM_TIMING, type Timing } from '#pkg/kube/transport/timing.ts';
+import { Backoff, type BackoffRange, SYSTEM_TIMING, type Timing } from '#pkg/kube/transport/timing.ts';
 
 export interface WorkQueueOptions {
   /** Brings one key to its desired state. What it throws is tried again, later and later. A number: look again in so many ms. */

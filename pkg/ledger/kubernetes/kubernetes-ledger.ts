@@ -1,6 +1,6 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import type { DefiniteOptions } from '#pkg/kube/write/until-definite.ts';
+import type { DefiniteOptions } from '#pkg/kube/write/definite-write.ts';
 import type {
   CreateLimits,
   CreateOutcome,

@@ -1,7 +1,6 @@
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { type Failure, failure } from '#pkg/kube/objects/outcome.ts';
-import { Backoff } from '#pkg/kube/transport/backoff.ts';
-import { sleep } from '#pkg/kube/transport/timing.ts';
+import { Backoff, sleep } from '#pkg/kube/transport/timing.ts';
 import type { WatchItem } from '#pkg/kube/watch/watch-item.ts';
 import { readWatch } from '#pkg/kube/watch/watch-stream.ts';
 import { RECORD_LABELS } from '#pkg/record/record-metadata.ts';

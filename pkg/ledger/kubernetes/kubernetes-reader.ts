@@ -1,11 +1,10 @@
+import { PassingRefusals } from '#pkg/kube/client/caller.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import { PassingRefusals } from '#pkg/kube/client/passing-refusals.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { ListQuery } from '#pkg/kube/objects/list-query.ts';
 import type { ObjectTable } from '#pkg/kube/objects/object-table.ts';
 import { FAILURES, type Outcome } from '#pkg/kube/objects/outcome.ts';
-import { Backoff } from '#pkg/kube/transport/backoff.ts';
-import { sleep } from '#pkg/kube/transport/timing.ts';
+import { Backoff, sleep } from '#pkg/kube/transport/timing.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { holderLabel, parseRecordName, RECORD_LABELS, toLabelValue } from '#pkg/record/record-metadata.ts';
 import { toLedgerError } from './kubernetes-failure.ts';

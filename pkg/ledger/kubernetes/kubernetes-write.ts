@@ -3,10 +3,12 @@ import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
-import { createDefinite } from '#pkg/kube/write/definite-create.ts';
-import { deleteDefinite } from '#pkg/kube/write/definite-delete.ts';
-import { updateDefinite } from '#pkg/kube/write/definite-update.ts';
-import type { DefiniteOptions } from '#pkg/kube/write/until-definite.ts';
+import {
+  createDefinite,
+  type DefiniteOptions,
+  deleteDefinite,
+  updateDefinite,
+} from '#pkg/kube/write/definite-write.ts';
 import { abandonedWrite } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Refusal, ReleaseOutcome, UpdateOutcome } from '#pkg/ledger/ledger.ts';
 import { isSameNic } from '#pkg/record/holder.ts';

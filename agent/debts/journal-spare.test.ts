@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { buildRecord } from '#test/support/build-record.ts';
-import { Journal } from './journal.ts';
+import { Journal, spareAnswered } from './journal.ts';
 import type { AbandonedName } from './journal-entry.ts';
-import { spareAnswered } from './spare-answered.ts';
 
 const AT = '2026-11-16T10:00:00.000Z';
 const RECORD = buildRecord({ uid: 'r-2' });

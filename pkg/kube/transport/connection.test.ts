@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { makeTemporaryDirectory } from '#test/contract/temporary-directory.ts';
 import { createServingCertificate } from '#test/support/certificates.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
-import { destroySession, openSession } from './session.ts';
+import { destroySession, openSession } from './connection.ts';
 
 const LIMITS = { connectTimeoutMs: 1_000, pingEveryMs: 60_000, pingTimeoutMs: 60_000 };
 

@@ -3,9 +3,7 @@ import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { startScripted, THINGS } from '#test/support/scripted-client.ts';
 import { type ScriptedRequest, statusBody } from '#test/support/scripted-server.ts';
-import { createDefinite } from './definite-create.ts';
-import { deleteDefinite } from './definite-delete.ts';
-import { updateDefinite } from './definite-update.ts';
+import { createDefinite, deleteDefinite, updateDefinite } from './definite-write.ts';
 
 const NAMED = { name: 'a', kind: 'things' };
 const OURS = { metadata: { name: 'a', uid: 'u1', resourceVersion: '8' }, spec: { owner: 'us' } };

@@ -1,0 +1,160 @@
+import { type CallOptions, PassingRefusals } from '#pkg/kube/client/caller.ts';
+import type { KubeClient, Seen } from '#pkg/kube/client/client.ts';
+import type { KubeObject, NewObject, SeenObject } from '#pkg/kube/objects/kube-object.ts';
+import { FAILURES, type Failure, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
+import type { Resource } from '#pkg/kube/objects/resource.ts';
+import { Backoff, sleep, type Timing } from '#pkg/kube/transport/timing.ts';
+
+const GONE: Outcome<null> = { ok: true, object: null };
+
+interface CreateDefiniteOptions extends DefiniteOptions {
+  /** Whether an object of that name is the one this call wrote. */
+  readonly isOurs: (found: KubeObject) => boolean;
+}
+
+/**
+ * Creates one object, once. A try without an answer is repeated on the same name; a name that is taken after one is
+ * looked at, to tell our own earlier try from a stranger. A read that says 404 settles nothing: the try may be on its way.
+ */
+export function createDefinite(
+  client: KubeClient,
+  resource: Resource,
+  object: NewObject,
+  { isOurs, ...options }: CreateDefiniteOptions,
+): Promise<Definite<KubeObject>> {
+  const attempt = async (call: CallOptions, mayHaveLanded: boolean): Promise<WriteVerdict<KubeObject>> => {
+    const outcome = await client.create(resource, object, call);
+    if (outcome.ok || outcome.because !== 'AlreadyExists' || !mayHaveLanded) return { outcome, isFinal: false };
+    const found = await client.get(resource, object.metadata, call);
+    if (found.ok) return isOurs(found.object) ? { outcome: found, isFinal: true } : { outcome, isFinal: true };
+    return { outcome: again(outcome, found), isFinal: false };
+  };
+  return untilDefinite(client.timing, options, { attempt, canLandLate: true });
+}
+
+/** The name was taken a moment ago, and by whom cannot be told. */
+function again(taken: Failure, found: Failure): Failure {
+  return found.because === 'NotFound' ? taken : found;
+}
+
+interface UpdateDefiniteOptions extends DefiniteOptions {
+  /** Whether the object is now as this call wrote it. */
+  readonly isOurs: (found: KubeObject) => boolean;
+  readonly subresource?: 'status';
+}
+
+/**
+ * A conditional update, done at most once: a try that comes late finds another resourceVersion and is refused. So a
+ * conflict after an unanswered try is either our own write or a stranger's, and the object tells which.
+ */
+export function updateDefinite(
+  client: KubeClient,
+  resource: Resource,
+  object: SeenObject,
+  { isOurs, subresource, ...options }: UpdateDefiniteOptions,
+): Promise<Definite<KubeObject>> {
+  const part = subresource === undefined ? {} : { subresource };
+  const attempt = async (call: CallOptions, mayHaveLanded: boolean): Promise<WriteVerdict<KubeObject>> => {
+    const outcome = await client.update(resource, object, { ...call, ...part });
+    if (outcome.ok || outcome.because === 'NotFound') return { outcome, isFinal: true };
+    if (outcome.because !== 'Conflict' || !mayHaveLanded) return { outcome, isFinal: false };
+    const found = await client.get(resource, object.metadata, call);
+    if (found.ok) return { outcome: isOurs(found.object) ? found : outcome, isFinal: true };
+    return { outcome: found, isFinal: found.because === 'NotFound' };
+  };
+  return untilDefinite(client.timing, options, { attempt, canLandLate: false });
+}
+
+/**
+ * Deletes exactly the object that was seen. After an unanswered try its absence counts as done, whoever did it: the
+ * uid never comes back. An object that is only marked, and still there because of its finalizers, comes back.
+ */
+export function deleteDefinite(
+  client: KubeClient,
+  resource: Resource,
+  seen: Seen,
+  options: DefiniteOptions,
+): Promise<Definite<KubeObject | null>> {
+  const attempt = async (call: CallOptions, mayHaveLanded: boolean): Promise<WriteVerdict<KubeObject | null>> => {
+    const outcome = await client.delete(resource, seen, call);
+    if (outcome.ok || !mayHaveLanded) return { outcome, isFinal: false };
+    if (outcome.because === 'NotFound') return { outcome: GONE, isFinal: true };
+    if (outcome.because !== 'Conflict') return { outcome, isFinal: false };
+    const found = await client.get(resource, seen, { ...call, form: 'metadata' });
+    if (!found.ok)
+      return found.because === 'NotFound' ? { outcome: GONE, isFinal: true } : { outcome: found, isFinal: false };
+    const { uid, deletionTimestamp } = found.object.metadata;
+    if (uid !== seen.uid) return { outcome: GONE, isFinal: true };
+    return { outcome: deletionTimestamp === undefined ? outcome : found, isFinal: true };
+  };
+  return untilDefinite(client.timing, options, { attempt, canLandLate: false });
+}
+
+export interface DefiniteOptions {
+  /** When to give up, on the clock of the client's timing. */
+  readonly deadlineMs: number;
+  /** How long one try may take; 5 s unless told. */
+  readonly attemptTimeoutMs?: number;
+  /** How long a Forbidden is taken for one that passes; see PassingRefusals. */
+  readonly forbiddenForMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** `mayStillLand`: a try of this call has no answer that was read and may yet be done, whatever the outcome says about now. */
+type Definite<T> = Outcome<T> & { readonly mayStillLand: boolean };
+
+interface Write<T> {
+  readonly attempt: (options: CallOptions, mayHaveLanded: boolean) => Promise<WriteVerdict<T>>;
+  /** Whether a try may be done long after a later one was answered; a conditional write cannot. */
+  readonly canLandLate: boolean;
+}
+
+/** What one try came to. `isFinal` settles the call even if an earlier try went unanswered. */
+interface WriteVerdict<T> {
+  readonly outcome: Outcome<T>;
+  readonly isFinal: boolean;
+}
+
+const ATTEMPT_TIMEOUT_MS = 5_000;
+/** With less time than this a try would bring doubt rather than an answer. */
+const SHORTEST_ATTEMPT_MS = 20;
+const PAUSE = { firstMs: 50, mostMs: 1_000 };
+
+/**
+ * Repeats a write until its outcome is known or the deadline comes. A refusal ends it at once (Forbidden: after a short
+ * while), but not after a try that went unanswered: that one may have been let in, so only a verdict about the object
+ * itself counts then.
+ */
+async function untilDefinite<T>(
+  timing: Timing,
+  { deadlineMs, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS, forbiddenForMs, signal }: DefiniteOptions,
+  { attempt, canLandLate }: Write<T>,
+): Promise<Definite<T>> {
+  const backoff = new Backoff(PAUSE, timing.random);
+  const refusals = new PassingRefusals(forbiddenForMs);
+  const giveUp = signal === undefined ? {} : { signal };
+  let mayHaveLanded = false;
+  let last: Failure = failure('Unreachable', 'no time was left to send it');
+  for (;;) {
+    const leftMs = deadlineMs - timing.nowMs();
+    if (leftMs < SHORTEST_ATTEMPT_MS || signal?.aborted) return unresolved(last, mayHaveLanded);
+    const options = { ...giveUp, timeoutMs: Math.min(attemptTimeoutMs, leftMs) };
+    const { outcome, isFinal } = await attempt(options, mayHaveLanded);
+    if (outcome.ok || isFinal) return { ...outcome, mayStillLand: mayHaveLanded && canLandLate };
+    const { retry, mayBeDone } = FAILURES[outcome.because];
+    const pauseMs = Math.max(backoff.nextMs(), outcome.retryAfterMs ?? 0);
+    const mayPass = refusals.mayPass(outcome, timing.nowMs(), pauseMs);
+    if (!retry && mayBeDone) return { ...outcome, mayStillLand: true };
+    if (!retry && !mayPass && !mayHaveLanded) return { ...outcome, mayStillLand: false };
+    mayHaveLanded ||= mayBeDone;
+    last = outcome;
+    if (timing.nowMs() + pauseMs > deadlineMs - SHORTEST_ATTEMPT_MS) return unresolved(last, mayHaveLanded);
+    await sleep(timing, pauseMs, signal);
+  }
+}
+
+function unresolved(last: Failure, mayStillLand: boolean): Definite<never> {
+  return mayStillLand
+    ? { ...failure('Unknown', `it may or may not have been done: ${last.message}`), mayStillLand }
+    : { ...last, mayStillLand };
+}
