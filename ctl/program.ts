@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import type { ExitCode, Session } from '#ctl/client/session.ts';
-import { DEFAULT_SOCKET, type Need, type SourceFlags } from '#ctl/client/source.ts';
+import type { Need, SourceFlags } from '#ctl/client/source.ts';
 import type { Terminal } from '#ctl/client/terminal.ts';
 import { check } from '#ctl/commands/check.ts';
 import { conflicts } from '#ctl/commands/conflicts.ts';
@@ -11,6 +11,7 @@ import { list } from '#ctl/commands/list.ts';
 import { pools } from '#ctl/commands/pools.ts';
 import { type ReleaseOptions, release } from '#ctl/commands/release.ts';
 import { who } from '#ctl/commands/who.ts';
+import { DEFAULT_SOCKET } from '#pkg/agentapi/paths.ts';
 
 export interface GlobalOptions extends SourceFlags {
   readonly output: Session['output'];

@@ -1,3 +1,4 @@
+import { DEFAULT_SOCKET, DEFAULT_SPOOL, LONGEST_SOCKET_PATH } from '#pkg/agentapi/paths.ts';
 import { isPlainText, quote } from '#pkg/cni/bounded-text.ts';
 import { isVerb, type Verb } from '#pkg/cni/versions.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
@@ -6,7 +7,6 @@ import type { PluginIo } from './plugin-io.ts';
 const STDIN_LIMIT_BYTES = 1024 * 1024;
 const MAX_PATH = 4096;
 /** `sun_path` of a Unix socket address without its closing NUL. */
-const MAX_SOCKET_PATH = 107;
 
 /** How long a verb may take. */
 interface Budget {
@@ -74,11 +74,11 @@ export async function readStdin(call: PluginCall): Promise<string> {
 
 /** The runtime's own environment may say another place; network configuration never can. */
 export function socketPath(io: PluginIo): string {
-  return pathFrom(io, 'IPLEDGER_SOCKET', MAX_SOCKET_PATH) ?? '/var/run/spidernet/spiderpool.sock';
+  return pathFrom(io, 'IPLEDGER_SOCKET', LONGEST_SOCKET_PATH) ?? DEFAULT_SOCKET;
 }
 
 export function spoolDirectory(io: PluginIo): string {
-  return pathFrom(io, 'IPLEDGER_SPOOL', MAX_PATH) ?? '/var/lib/ipledger/spool';
+  return pathFrom(io, 'IPLEDGER_SPOOL', MAX_PATH) ?? DEFAULT_SPOOL;
 }
 
 function pathFrom(io: PluginIo, name: string, maxLength: number): string | null {

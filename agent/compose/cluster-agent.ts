@@ -37,8 +37,6 @@ import { composeAgent } from './compose-agent.ts';
 import { openProber } from './open-prober.ts';
 import { oneAtATime } from './repeat.ts';
 
-const UNFINISHED_AFTER_MS = 3_600_000;
-
 export interface ClusterAgentConfig {
   readonly config: ClusterConfig;
   readonly env: AgentEnv;
@@ -65,7 +63,7 @@ export async function startClusterAgent(
   const prober = openProber(probeSettings, starting, log);
   const spool = new Spool(spoolDirectory);
   await spool.prepare();
-  await spool.removeUnfinished(new Date(Date.now() - UNFINISHED_AFTER_MS));
+  await spool.removeUnfinished(new Date());
   const journal = await openJournal(dataDirectory, log);
 
   const { nodeName: node, podNamespace: namespace } = env;

@@ -17,7 +17,6 @@ import { repeat } from './repeat.ts';
 
 const DRAIN_EVERY_MS = 2_000;
 const SHORTEST_LOOK_MS = 500;
-const UNFINISHED_AFTER_MS = 3_600_000;
 
 export interface StandaloneConfig {
   readonly poolsDirectory: string;
@@ -48,7 +47,7 @@ export async function startStandaloneAgent(
   const catalog = starting.use(await PoolDirectory.open(config.poolsDirectory, { lastGood, domainsInUse, log }));
   const spool = new Spool(config.spoolDirectory);
   await spool.prepare();
-  await spool.removeUnfinished(new Date(Date.now() - UNFINISHED_AFTER_MS));
+  await spool.removeUnfinished(new Date());
 
   const { agent, releaser, collector, waiters } = composeStandalone({
     ...config,

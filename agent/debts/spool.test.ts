@@ -53,9 +53,12 @@ test('partial files are removed only when they are old', async () => {
   await made.write('.old', '');
   await made.write('.young', '');
   await made.write('c1@eth0.json', '{}');
-  await utimes(join(made.path, '.old'), 0, 0);
-  await utimes(join(made.path, 'c1@eth0.json'), 0, 0);
-  await made.spool.removeUnfinished(new Date(1_000));
+  const now = new Date('2026-11-16T12:00:00Z');
+  const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000);
+  await utimes(join(made.path, '.old'), now, minutesAgo(61));
+  await utimes(join(made.path, '.young'), now, minutesAgo(59));
+  await utimes(join(made.path, 'c1@eth0.json'), now, minutesAgo(61));
+  await made.spool.removeUnfinished(now);
   expect((await readdir(made.path)).toSorted()).toEqual(['.young', 'c1@eth0.json']);
 });
 

@@ -8,6 +8,8 @@ import type { DelArgs, SpooledDel } from '#pkg/agentapi/wire.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 
 const MAX_FILE_BYTES = 64 * 1024;
+/** After this time no plugin still writes its file. */
+const UNFINISHED_AFTER_MS = 3_600_000;
 const POISON = 'poison';
 
 export type SpoolEntry =
@@ -46,8 +48,9 @@ export class Spool {
     return readdirSync(this.#directory).filter((name) => name.endsWith('.json')).length;
   }
 
-  /** A plugin that was killed while it wrote leaves a dot file. After this time no plugin still writes it. */
-  async removeUnfinished(olderThan: Date): Promise<void> {
+  /** A plugin that was killed while it wrote leaves a dot file. */
+  async removeUnfinished(now: Date): Promise<void> {
+    const olderThan = new Date(now.getTime() - UNFINISHED_AFTER_MS);
     for (const name of await readdir(this.#directory)) {
       if (!name.startsWith('.')) continue;
       const { mtime } = await lstat(this.#path(name)).catch(() => ({ mtime: new Date() }));

@@ -1,10 +1,9 @@
 import type { Logger } from 'pino';
+import { ROUND_MS } from '#agent/debts/round.ts';
 import type { Spool } from '#agent/debts/spool.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Releaser } from './releaser.ts';
 
-/** Each release may take seconds, and a starting agent waits for the end of a round. */
-const ROUND_MS = 10_000;
 const AT_ONCE = 8;
 
 export interface DrainOptions {

@@ -11,6 +11,7 @@ import {
   type OwedRelease,
   recordNameOf,
 } from '#agent/debts/journal-entry.ts';
+import { ROUND_MS } from '#agent/debts/round.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Reason } from '#pkg/errors/reasons.ts';
@@ -33,8 +34,6 @@ export interface SettleDeps {
   readonly log: Logger;
 }
 
-/** Each refusal may take seconds, and a starting agent waits for the end of a round. */
-const ROUND_MS = 10_000;
 /** The API server is silent, or fails at this object. */
 const UNANSWERED: readonly Reason[] = ['api-server-unavailable', 'outcome-unknown'];
 /** After so many in a row it is the ledger that is away, and not one object that it fails at. */

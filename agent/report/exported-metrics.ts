@@ -24,7 +24,7 @@ const CAUSES: Readonly<Partial<Record<Reason, Cause>>> = {
 const ALLOCATION_CAUSES: readonly Cause[] = ['internal', 'no_available_pool', 'retries_exhausted', 'ip_used_out'];
 const RELEASE_CAUSES: readonly Cause[] = ['internal', 'retries_exhausted'];
 
-const GAUGES: Readonly<Record<WatchedGauge, { readonly name: string; readonly help: string }>> = {
+export const AGENT_GAUGES: Readonly<Record<WatchedGauge, { readonly name: string; readonly help: string }>> = {
   'journal-entries': { name: 'ipledger_journal_entries', help: 'Releases that wait for the API server' },
   'spool-entries': { name: 'ipledger_spool_entries', help: 'DELs that the plugin left for the agent' },
   'index-records': { name: 'ipledger_index_records', help: 'Records of this node that the agent knows of' },
@@ -57,7 +57,7 @@ export function exportAgentMetrics(set: MetricSet): AgentMetrics {
     },
     releaseConflict: () => release.conflict(),
     recordRestored: () => restored.add(),
-    watch: (gauge, read) => set.gauge(GAUGES[gauge].name, GAUGES[gauge].help, read),
+    watch: (gauge, read) => set.gauge(AGENT_GAUGES[gauge].name, AGENT_GAUGES[gauge].help, read),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { readLogLevel } from '#agent/compose/agent-env.ts';
 import { startStandaloneAgent } from '#agent/compose/standalone-agent.ts';
 import { type InstallPlan, installInto } from '#agent/install/install-into.ts';
+import { DEFAULT_SOCKET, DEFAULT_SPOOL } from '#pkg/agentapi/paths.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { createLogger, LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
 
@@ -34,7 +35,6 @@ interface Flags {
   readonly logLevel?: LogLevel;
 }
 
-const DEFAULT_SOCKET = '/var/run/spidernet/spiderpool.sock';
 const IN_CLUSTER: readonly (keyof Flags)[] = ['config', 'kubeconfig'];
 const EVERYWHERE: readonly (keyof Flags)[] = ['standalone', 'data', 'socket', 'spool', 'logLevel'];
 
@@ -45,7 +45,7 @@ const program = new Command('ipledger-agent')
   .option('--standalone', 'run without Kubernetes: pools from files, ledger in SQLite', false)
   .option('--data <dir>', 'directory of ledger or journal; one agent per directory', '/var/lib/ipledger')
   .option('--socket <path>', `Unix socket to serve (default: that of conf.yml in a cluster, else ${DEFAULT_SOCKET})`)
-  .option('--spool <dir>', 'where the plugin leaves DELs while no agent listens', '/var/lib/ipledger/spool')
+  .option('--spool <dir>', 'where the plugin leaves DELs while no agent listens', DEFAULT_SPOOL)
   .addOption(
     new Option(
       '--log-level <level>',

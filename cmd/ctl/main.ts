@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { openTerminal } from '#ctl/client/node-terminal.ts';
-import { DEFAULT_SOCKET } from '#ctl/client/source.ts';
 import { runCtl } from '#ctl/run-ctl.ts';
+import { DEFAULT_SOCKET } from '#pkg/agentapi/paths.ts';
 
 // A reader that closes the pipe early (`| head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 2));

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
-import type { KubeClient, Trim } from '#pkg/kube/client/client.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { LEASES, readLeaseSpec } from '#pkg/kube/leader/lease.ts';
 import { NODES, PODS } from '#pkg/kube/objects/core-resources.ts';
-import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { type KubeObject, withoutManagedFields } from '#pkg/kube/objects/kube-object.ts';
 import type { Resource } from '#pkg/kube/objects/resource.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import type { WatchEvent } from '#pkg/kube/watch/known-objects.ts';
@@ -156,18 +156,3 @@ export class ClusterView implements AsyncDisposable {
     if (renewTime !== undefined) this.nodes.seeLease(event.object.metadata.name, renewTime, this.#deps.nowMs());
   }
 }
-
-const withoutManagedFields: Trim = ({ metadata, ...rest }) => {
-  const { name, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels } = metadata;
-  return {
-    ...rest,
-    metadata: {
-      name,
-      uid,
-      resourceVersion,
-      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
-      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-      ...(labels === undefined ? {} : { labels }),
-    },
-  };
-};

@@ -1,5 +1,5 @@
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { type KubeObject, withoutManagedFields } from '#pkg/kube/objects/kube-object.ts';
 import type { ListQuery } from '#pkg/kube/objects/list-query.ts';
 import type { ObjectName, Resource } from '#pkg/kube/objects/resource.ts';
 import { Reflector, type Trouble } from '#pkg/kube/watch/reflector.ts';
@@ -47,10 +47,4 @@ export function watchObjects(client: KubeClient, { resource, query = {}, onTroub
 
 function keyOf({ namespace, name }: ObjectName): string {
   return `${namespace ?? ''}/${name}`;
-}
-
-/** managedFields are about half of a small object's bytes and are not read here. A write without them leaves them unchanged. */
-function withoutManagedFields(object: KubeObject): KubeObject {
-  const { managedFields: _, ...metadata } = object.metadata as KubeObject['metadata'] & { managedFields?: unknown };
-  return { ...object, metadata };
 }

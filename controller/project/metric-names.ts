@@ -44,14 +44,3 @@ export const CONTROLLER_METRICS = {
     labels: ['pool'],
   },
 } as const satisfies Record<string, Metric>;
-
-/** The metrics of the agents that the dashboard shows. */
-export const AGENT_METRICS = [
-  'spiderpool_ipam_allocation_counts_total',
-  'spiderpool_ipam_allocation_failure_counts_total',
-  'spiderpool_ipam_allocation_err_ip_used_out_counts_total',
-  'spiderpool_ipam_allocation_err_no_available_pool_counts_total',
-  'spiderpool_ipam_allocation_duration_seconds',
-  'spiderpool_ipam_release_counts_total',
-  'spiderpool_ipam_release_failure_counts_total',
-] as const;

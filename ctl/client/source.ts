@@ -1,6 +1,5 @@
+import { DEFAULT_SOCKET } from '#pkg/agentapi/paths.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-
-export const DEFAULT_SOCKET = '/var/run/spidernet/spiderpool.sock';
 
 /** Who is asked: the agent of this node, or the API server. */
 export type Source =

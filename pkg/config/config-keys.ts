@@ -1,3 +1,4 @@
+import { DEFAULT_SOCKET, LONGEST_SOCKET_PATH } from '#pkg/agentapi/paths.ts';
 import { asBoolean, asInteger, asOneOf, asString, refuse } from '#pkg/decode/untrusted.ts';
 import { quote } from '#pkg/ip/quote.ts';
 import type { ClusterConfig } from './cluster-config.ts';
@@ -8,8 +9,6 @@ interface ConfigKey<T> {
   readonly read: (value: unknown, key: string) => T;
 }
 
-/** The longest path a Unix socket may have on Linux, without its final zero. */
-const LONGEST_SOCKET_PATH = 107;
 const MOST_REDUNDANT_IPS = 5_000;
 
 /**
@@ -17,7 +16,7 @@ const MOST_REDUNDANT_IPS = 5_000;
  * `enableValidatingResourcesDeletedWebhook` is what its documentation promises.
  */
 export const CONFIG_KEYS: { readonly [K in keyof ClusterConfig]: ConfigKey<ClusterConfig[K]> } = {
-  ipamUnixSocketPath: { fallback: '/var/run/spidernet/spiderpool.sock', read: asSocketPath },
+  ipamUnixSocketPath: { fallback: DEFAULT_SOCKET, read: asSocketPath },
   enableIPv4: flag(true),
   enableIPv6: flag(true),
   enableStatefulSet: flag(true),

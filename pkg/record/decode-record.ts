@@ -23,6 +23,7 @@ import {
   type Holder,
   type IpRecord,
   isTimed,
+  MOST_ATTACHES,
   RECORD_STATES,
   type RecordSpec,
   type RecordState,
@@ -33,7 +34,6 @@ const LONGEST_TEXT = 512;
 const RFC_3339 = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 const LONGEST_NAME = 253;
 const LONGEST_PATH = 1_024;
-const MOST_ATTACHES = 2 ** 31 - 1;
 
 /** Reads the spec of an IPRecord. Fields it does not know are left out: a newer version may have written them. */
 export function decodeRecordSpec(value: unknown): RecordSpec {

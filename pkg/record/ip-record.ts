@@ -14,6 +14,9 @@ export const HOLDER_KINDS = [
 ] as const;
 type HolderKind = (typeof HOLDER_KINDS)[number];
 
+/** The largest `attachGeneration`: the schema of the CRD says int32. */
+export const MOST_ATTACHES = 2 ** 31 - 1;
+
 export interface Holder {
   readonly kind: HolderKind;
   readonly namespace: string;

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
+import { DEFAULT_SOCKET } from '#pkg/agentapi/paths.ts';
 import { decodeUtf8 } from '#plugin/node/node-io.ts';
 import { run } from '#plugin/run.ts';
 import type { FuzzCase } from './fuzz-cases.ts';
@@ -21,7 +22,6 @@ export interface Driver extends AsyncDisposable {
 }
 
 const HANG_MS = 60_000;
-const DEFAULT_SOCKET = '/var/run/spidernet/spiderpool.sock';
 
 /** A process for each case, against an agent on a real socket. */
 export function driveProcesses(executable: string): Driver {

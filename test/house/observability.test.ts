@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { AGENT_METRICS, CONTROLLER_METRICS } from '#controller/project/metric-names.ts';
+import type { WatchedGauge } from '#agent/report/agent-metrics.ts';
+import { AGENT_GAUGES, exportAgentMetrics } from '#agent/report/exported-metrics.ts';
+import { CONTROLLER_METRICS } from '#controller/project/metric-names.ts';
+import { MetricSet } from '#pkg/metrics/metric-set.ts';
 import { readRootFile } from './source-files.ts';
 
 const LANGUAGE = [
@@ -17,7 +20,14 @@ const LANGUAGE = [
   'sum',
   'vector',
 ];
-const METRICS: readonly string[] = [...Object.keys(CONTROLLER_METRICS), ...AGENT_METRICS];
+const agentMetrics = new MetricSet();
+const exported = exportAgentMetrics(agentMetrics);
+for (const gauge of Object.keys(AGENT_GAUGES)) exported.watch(gauge as WatchedGauge, () => 0);
+/** By name, with their types, as a scrape of the agent shows them. */
+const AGENT_METRICS = new Map(
+  [...(await agentMetrics.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]),
+);
+const METRICS: readonly string[] = [...Object.keys(CONTROLLER_METRICS), ...AGENT_METRICS.keys()];
 
 interface Panel {
   readonly title: string;
@@ -74,7 +84,8 @@ test('gauges are used as gauges and counters as counters', () => {
   const rated = queries.flatMap(({ expr }) =>
     [...expr.matchAll(/(?:rate|increase)\((\w+)/g)].map(([, name = '']) => name),
   );
-  const gauges = Object.entries(CONTROLLER_METRICS).flatMap(([name, { type }]) => (type === 'gauge' ? [name] : []));
+  const types = [...Object.entries(CONTROLLER_METRICS).map(([name, { type }]) => [name, type]), ...AGENT_METRICS];
+  const gauges = types.filter(([, type]) => type === 'gauge').map(([name]) => name);
   expect(rated.length).toBeGreaterThan(0);
   expect(rated.filter((name) => gauges.includes(name))).toEqual([]);
 });

@@ -37,7 +37,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/metrics': onNode(['pkg/errors', 'pkg/http'], ['prom-client']),
   // Settings of both daemons. Only the reader of the file uses the file system.
   'pkg/config': {
-    rooms: [...VALUES, 'pkg/crd'],
+    rooms: [...VALUES, 'pkg/crd', 'pkg/agentapi'],
     packages: ['yaml'],
     node: /^pkg\/config\/read-config-file\.ts$/,
   },
@@ -182,5 +182,5 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ['commander', 'pino'],
   ),
   'cmd/controller': onNode([...DOMAIN, ...CLUSTER, ...OPERATIONS, 'controller'], ['commander']),
-  'cmd/ctl': onNode(['ctl/client', 'ctl']),
+  'cmd/ctl': onNode(['pkg/agentapi', 'ctl/client', 'ctl']),
 };

@@ -1,11 +1,10 @@
-import { HOLDER_KINDS } from '#pkg/record/ip-record.ts';
+import { HOLDER_KINDS, MOST_ATTACHES } from '#pkg/record/ip-record.ts';
 import { integer, name, object, rules, text } from './schema.ts';
 
 /** No control characters: these are shown on operators' terminals. And a character is as long here as it is to the decoder. */
 export const ASCII = { pattern: '^[ -~]*$' };
 /** A slash would let two holders share one key (`holderKey`). */
 const KEY_PART = { pattern: '^[ -.0-~]*$' };
-const MOST_ATTACHES = 2 ** 31 - 1;
 
 const owner = object(
   { apiVersion: name(ASCII), kind: name(ASCII), name: name(ASCII), uid: text(128, ASCII) },
