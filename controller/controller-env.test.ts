@@ -5,7 +5,13 @@ const REQUIRED = { SPIDERPOOL_POD_NAME: 'me', SPIDERPOOL_POD_NAMESPACE: 'here' }
 
 test('without anything but a name: the defaults', () => {
   const env = readControllerEnv(REQUIRED);
-  expect(env).toMatchObject({ podName: 'me', podNamespace: 'here', healthPort: 5720, metricsPort: 5721 });
+  expect(env).toMatchObject({
+    podName: 'me',
+    podNamespace: 'here',
+    healthHost: '127.0.0.1',
+    healthPort: 5720,
+    metricsPort: 5721,
+  });
   expect(env.pace).toEqual({ leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 });
 });
 

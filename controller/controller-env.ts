@@ -3,11 +3,13 @@ import { type Env, EnvReader } from '#pkg/config/env-reader.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { ElectionPace } from '#pkg/kube/leader/election.ts';
 import { LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
+import { HEALTH_HOST } from '#pkg/metrics/health-server.ts';
 
 export interface ControllerEnv {
   readonly logLevel: LogLevel;
   readonly podName: string;
   readonly podNamespace: string;
+  readonly healthHost: string;
   readonly healthPort: number;
   readonly isMetricEnabled: boolean;
   readonly metricsPort: number;
@@ -32,6 +34,7 @@ export function readFrom(read: EnvReader): ControllerEnv {
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, LOG_LEVELS.join(', '), (text) => text as LogLevel) ?? 'info',
     podName: read.required('POD_NAME', "the controller's own pod"),
     podNamespace: read.required('POD_NAMESPACE', "the controller's own namespace"),
+    healthHost: read.address('HEALTH_HOST', HEALTH_HOST),
     healthPort: read.port('HEALTH_PORT', 5720),
     isMetricEnabled: read.flag('ENABLED_METRIC', true),
     metricsPort: read.port('METRIC_HTTP_PORT', 5721),

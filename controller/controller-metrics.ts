@@ -10,10 +10,12 @@ export class ControllerMetrics implements CollectMetrics {
   readonly collected: CollectMetrics['collected'];
   readonly failed: CollectMetrics['failed'];
   #sample: SampleNow | null = null;
+  /** One function for all gauges: a scrape computes them together. */
+  readonly #sampleNow: SampleNow = () => this.#sample?.() ?? [];
 
   constructor(set: MetricSet) {
     for (const [name, { type, help, labels }] of Object.entries(CONTROLLER_METRICS)) {
-      if (type === 'gauge') set.gauges(name, help, labels, () => this.#valuesOf(name));
+      if (type === 'gauge') set.gauges(name, help, labels, this.#sampleNow);
     }
     const { spiderpool_ip_gc_counts_total: gc, spiderpool_ip_gc_failure_counts_total: failure } = CONTROLLER_METRICS;
     const all = set.counter('spiderpool_ip_gc_counts_total', gc.help);
@@ -30,9 +32,5 @@ export class ControllerMetrics implements CollectMetrics {
   /** Null: this process is not the leader and has no gauges. */
   sampleFrom(sample: SampleNow | null): void {
     this.#sample = sample;
-  }
-
-  #valuesOf(name: string): readonly Sample[] {
-    return (this.#sample?.() ?? []).filter((it) => it.name === name);
   }
 }

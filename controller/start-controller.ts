@@ -21,7 +21,7 @@ export interface ControllerSetting {
   readonly config: ClusterConfig;
   readonly env: ControllerEnv;
   readonly loadAccess: LoadAccess;
-  /** The address its ports listen on; all addresses by default. */
+  /** The address that metrics and webhook listen on; all addresses by default. */
   readonly host?: string;
   /** If false, pools are validated by their CRD schemas alone. */
   readonly servesWebhook: boolean;
@@ -61,7 +61,8 @@ export async function startController(setting: ControllerSetting, log: Logger): 
     new LeaderController(env, { client, tasks, log, timing: SYSTEM_TIMING, now, leaseFreshMs }),
   );
   const checks = { startup: () => null, readiness: () => controller.readiness(), liveness: () => null };
-  starting.use(await startHealthServer(checks, { ...at, port: env.healthPort, portSetting: 'SPIDERPOOL_HEALTH_PORT' }));
+  const health = { host: env.healthHost, port: env.healthPort, portSetting: 'SPIDERPOOL_HEALTH_PORT' };
+  starting.use(await startHealthServer(checks, health));
   log.info(
     { health: env.healthPort, identity: env.podName, isDryRun: env.collect.isDryRun },
     'controller started, waiting for leadership',

@@ -30,7 +30,7 @@ export class TopController {
     if (controller === null) return null;
     const resource = FOLLOWED.get(`${controller.apiVersion} ${controller.kind}`);
     if (resource === undefined) return inNamespace(controller, namespace);
-    // Not by the uid alone: whoever makes a pod may write any into it, and must not failpoint what others were told.
+    // Not by the uid alone: whoever makes a pod may write any into it, and must not reach what others were told.
     const key = JSON.stringify([namespace, controller.kind, controller.name, controller.uid]);
     const known = this.#byOwner.get(key);
     if (known !== undefined) return known;

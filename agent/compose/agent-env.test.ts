@@ -16,6 +16,7 @@ test('the required variables are enough, and the others get their defaults', () 
       podNamespace: 'ipledger',
       podName: 'agent-x',
       nodeName: 'worker-1',
+      healthHost: '127.0.0.1',
       healthPort: 5710,
       metricPort: 5711,
       releasesConflictIPs: true,
@@ -31,12 +32,14 @@ test('both prefixes are read and IPLEDGER_ wins; the Multus variables have no pr
     ...NEEDED,
     SPIDERPOOL_HEALTH_PORT: '1',
     IPLEDGER_HEALTH_PORT: '2',
+    IPLEDGER_HEALTH_HOST: '::',
     IPLEDGER_ENABLED_METRIC: 'false',
     MULTUS_CLUSTER_NETWORK: 'kube-system/macvlan',
     IPLEDGER_MULTUS_NAMESPACE: 'spiderpool',
     SPIDERPOOL_LOG_LEVEL: 'PANIC',
   });
   expect(env).toMatchObject({
+    healthHost: '::',
     healthPort: 2,
     isMetricEnabled: false,
     multusClusterNetwork: 'kube-system/macvlan',
@@ -53,6 +56,10 @@ test.each([
   },
   {
     name: 'a port that is none',
+    env: { SPIDERPOOL_HEALTH_HOST: 'localhost' },
+    says: 'SPIDERPOOL_HEALTH_HOST: expected an IP address, found "localhost"',
+  },
+  {
     env: { SPIDERPOOL_HEALTH_PORT: '70000' },
     says: 'SPIDERPOOL_HEALTH_PORT: expected a whole number from 1 to 65535, found "70000"',
   },

@@ -1,5 +1,6 @@
 import { type Env, EnvReader } from '#pkg/config/env-reader.ts';
 import { LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
+import { HEALTH_HOST } from '#pkg/metrics/health-server.ts';
 import { nearestName } from '#pkg/text/nearest-name.ts';
 
 /** The settings that an agent in a cluster takes from its environment. */
@@ -10,6 +11,7 @@ export interface AgentEnv {
   readonly podNamespace: string;
   readonly podName: string;
   readonly nodeName: string;
+  readonly healthHost: string;
   readonly healthPort: number;
   readonly metricPort: number;
   readonly releasesConflictIPs: boolean;
@@ -27,6 +29,7 @@ export const AGENT_ENV: Readonly<Record<string, string>> = {
   POD_NAMESPACE: 'required',
   POD_NAME: 'required',
   NODE_NAME: 'required',
+  HEALTH_HOST: '127.0.0.1',
   HEALTH_PORT: '5710',
   METRIC_HTTP_PORT: '5711',
   ENABLED_RELEASE_CONFLICT_IPS: 'true',
@@ -62,6 +65,7 @@ export function readAgentEnv(env: Env): { readonly env: AgentEnv; readonly warni
     podNamespace,
     podName: reader.required('POD_NAME', "the agent's own pod"),
     nodeName: reader.required('NODE_NAME', 'the name of the node'),
+    healthHost: reader.address('HEALTH_HOST', HEALTH_HOST),
     healthPort: reader.port('HEALTH_PORT', 5710),
     metricPort: reader.port('METRIC_HTTP_PORT', 5711),
     releasesConflictIPs: reader.flag('ENABLED_RELEASE_CONFLICT_IPS', true),

@@ -16,7 +16,7 @@ async function freePort(): Promise<number> {
 
 async function environment(more = {}) {
   const [healthPort, metricPort] = [await freePort(), await freePort()];
-  return { healthPort, metricPort, isMetricEnabled: true, isDebugMetricEnabled: false, ...more };
+  return { healthHost: HOST, healthPort, metricPort, isMetricEnabled: true, isDebugMetricEnabled: false, ...more };
 }
 
 const isOpen = (port: number) =>

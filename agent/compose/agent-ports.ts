@@ -3,9 +3,9 @@ import type { MetricSet } from '#pkg/metrics/metric-set.ts';
 import { startMetricsServer } from '#pkg/metrics/metrics-server.ts';
 import type { AgentEnv } from './agent-env.ts';
 
-type PortEnv = Pick<AgentEnv, 'healthPort' | 'metricPort' | 'isMetricEnabled' | 'isDebugMetricEnabled'>;
+type PortEnv = Pick<AgentEnv, 'healthHost' | 'healthPort' | 'metricPort' | 'isMetricEnabled' | 'isDebugMetricEnabled'>;
 
-/** The ports for kubelet and Prometheus. Open them first: "not ready yet" is an answer too. */
+/** The ports for kubelet and Prometheus. `host` is where metrics listen, all addresses by default. Open them first: "not ready yet" is an answer too. */
 export async function openAgentPorts(
   env: PortEnv,
   checks: HealthChecks,
@@ -14,7 +14,8 @@ export async function openAgentPorts(
 ): Promise<AsyncDisposable> {
   await using opening = new AsyncDisposableStack();
   const at = host === undefined ? {} : { host };
-  opening.use(await startHealthServer(checks, { ...at, port: env.healthPort, portSetting: 'SPIDERPOOL_HEALTH_PORT' }));
+  const { healthHost, healthPort: port } = env;
+  opening.use(await startHealthServer(checks, { host: healthHost, port, portSetting: 'SPIDERPOOL_HEALTH_PORT' }));
   if (env.isMetricEnabled) {
     if (env.isDebugMetricEnabled) metrics.addProcess();
     const portSetting = 'SPIDERPOOL_METRIC_HTTP_PORT';

@@ -54,7 +54,7 @@ const program = new Command('ipledger-agent')
   )
   .optionsGroup('In a cluster; everything else is in conf.yml and in the environment:')
   .option('--config <file>', 'conf.yml of the cluster (ConfigMap spiderpool-conf)', '/etc/ipledger/conf.yml')
-  .option('--kubeconfig <file>', 'how to failpoint the API server (default: the service account of the pod)')
+  .option('--kubeconfig <file>', 'how to reach the API server (default: the service account of the pod)')
   .optionsGroup('With --standalone:')
   .option(
     '--pools <dir>',

@@ -19,8 +19,11 @@ const program = new Command('ipledger-controller')
     'The cluster daemon of ipledger. Every replica judges new pools; one of them leads: it brings leaked addresses back and keeps status and endpoints equal to the records. Settings are conf.yml and environment variables, see docs/collection.md.',
   )
   .option('--config <file>', 'conf.yml of the cluster (ConfigMap spiderpool-conf)', '/etc/ipledger/conf.yml')
-  .option('--kubeconfig <file>', 'how to failpoint the API server (default: the service account of the pod)')
-  .option('--host <address>', 'where health, metrics and webhook listen (default: all addresses)')
+  .option('--kubeconfig <file>', 'how to reach the API server (default: the service account of the pod)')
+  .option(
+    '--host <address>',
+    'where metrics and webhook listen (default: all addresses); health: SPIDERPOOL_HEALTH_HOST',
+  )
   .option('--no-webhook', 'serve no admission: pools are judged by their CRDs alone')
   .option('--dry-run', 'log and count what collection would do, and change nothing', false);
 

@@ -1,4 +1,5 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { tryParseAddress } from '#pkg/ip/address.ts';
 import { quote } from '#pkg/ip/quote.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -31,6 +32,13 @@ export class EnvReader {
 
   flag(name: string, fallback: boolean): boolean {
     return this.choice(name, [...TRUE, ...FALSE], 'true or false', (text) => TRUE.includes(text)) ?? fallback;
+  }
+
+  /** Where a port listens: a host name could become another address. */
+  address(name: string, fallback: string): string {
+    const found = this.#find(name);
+    if (found === null) return fallback;
+    return tryParseAddress(found.value) !== null ? found.value : refuse(found, 'an IP address');
   }
 
   port(name: string, fallback: number): number {

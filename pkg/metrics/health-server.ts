@@ -9,10 +9,12 @@ export interface HealthChecks {
   readonly liveness: HealthCheck;
 }
 
+/** The daemons use the network of their node: on its other addresses anybody could keep kubelet from being answered. */
+export const HEALTH_HOST = '127.0.0.1';
 const ROOT = '/v1/runtime/';
 const PATIENCE_MS = 4_000;
 
-/** What kubelet asks. A check that throws or does not end in time has failed. */
+/** What kubelet asks, on the loopback address unless told otherwise. A check that throws or does not end in time has failed. */
 export async function startHealthServer(
   checks: HealthChecks,
   at: Omit<PageServerOptions, 'answer'>,
@@ -25,7 +27,7 @@ export async function startHealthServer(
     const problem = await verdict(check, patienceMs);
     return problem === null ? page(200, 'ok') : page(500, problem);
   };
-  return await startPageServer({ ...at, answer });
+  return await startPageServer({ host: HEALTH_HOST, ...at, answer });
 }
 
 async function verdict(check: HealthCheck, patienceMs: number): Promise<string | null> {

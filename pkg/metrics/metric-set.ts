@@ -10,15 +10,20 @@ export interface Count {
   add(labels?: Labels): void;
 }
 
-interface LabelledValue {
+export interface NamedValue {
+  readonly name: string;
   readonly labels: Labels;
   readonly value: number;
 }
+
+type ReadValues = () => readonly NamedValue[];
 
 /** What one process counts and measures, and how a scrape reads it. */
 export class MetricSet {
   readonly contentType: string;
   readonly #registry = new Registry();
+  /** What was read for the scrape under way: several families may come from one reading. */
+  readonly #readings = new Map<ReadValues, ReadonlyMap<string, readonly NamedValue[]>>();
 
   constructor() {
     this.contentType = this.#registry.contentType;
@@ -42,17 +47,14 @@ export class MetricSet {
     }
   }
 
-  /** A family of gauges whose values are all asked for at every scrape: what is not told any more is gone. */
-  gauges(name: string, help: string, labels: readonly string[], read: () => Iterable<LabelledValue>): void {
+  /** A family of gauges whose values are read once per scrape, together with all families of the same `read`: what is not told any more is gone. */
+  gauges(name: string, help: string, labels: readonly string[], read: ReadValues): void {
     const registers = [this.#registry];
+    const values = () => this.#readOnce(read).get(name) ?? [];
     new Gauge({ name, help, labelNames: [...labels], registers, collect: readAll });
     function readAll(this: Gauge): void {
       this.reset();
-      try {
-        for (const { labels: given, value } of read()) this.set({ ...given }, value);
-      } catch {
-        this.reset();
-      }
+      for (const { labels: given, value } of values()) this.set({ ...given }, value);
     }
   }
 
@@ -66,7 +68,29 @@ export class MetricSet {
   }
 
   async text(): Promise<string> {
-    return await this.#registry.metrics();
+    this.#readings.clear();
+    try {
+      return await this.#registry.metrics();
+    } finally {
+      this.#readings.clear();
+    }
+  }
+
+  #readOnce(read: ReadValues): ReadonlyMap<string, readonly NamedValue[]> {
+    const known = this.#readings.get(read);
+    if (known !== undefined) return known;
+    const byName = Map.groupBy(tryRead(read), ({ name }) => name);
+    this.#readings.set(read, byName);
+    return byName;
+  }
+}
+
+/** What cannot be read costs its own families, not the scrape. */
+function tryRead(read: ReadValues): readonly NamedValue[] {
+  try {
+    return read();
+  } catch {
+    return [];
   }
 }
 

@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { type HealthCheck, startHealthServer } from './health-server.ts';
 import { MetricSet } from './metric-set.ts';
@@ -37,7 +37,84 @@ test('stopping it does not wait for clients that keep their connection', async (
   await ended;
 });
 
+test('a scrape storm computes the page once, and one reading serves all families', async () => {
+  let [now, readings] = [0, 0];
+  const read = () => {
+    readings += 1;
+    return ['a', 'b'].map((name) => ({ name, labels: {}, value: readings }));
+  };
+  const set = new MetricSet();
+  for (const name of ['a', 'b']) set.gauges(name, 'Help', [], read);
+  await using server = await startMetricsServer(set, AT, () => now);
+  const scrape = async () => (await fetch(`http://127.0.0.1:${server.port}/`)).text();
+  const pages = await Promise.all(Array.from({ length: 50 }, scrape));
+  expect(new Set(pages).size).toBe(1);
+  expect(readings).toBe(1);
+  now = 1_000;
+  expect(await scrape()).toContain('\na 2\n');
+});
+
+test('a page that could not be computed is computed again', async () => {
+  let now = 0;
+  const set = new MetricSet();
+  set.counter('calls_total', 'Calls').add();
+  const text = vi.spyOn(set, 'text').mockRejectedValueOnce(new Error('broken'));
+  await using server = await startMetricsServer(set, AT, () => now);
+  expect((await fetch(`http://127.0.0.1:${server.port}/`)).status).toBe(500);
+  now = 1_000;
+  expect((await fetch(`http://127.0.0.1:${server.port}/`)).status).toBe(200);
+  expect(text).toHaveBeenCalledTimes(2);
+});
+
+/** A host that connects, says nothing, and connects again when it is cut off. */
+function crowd(port: number, size: number): Disposable {
+  const sockets = new Set<Socket>();
+  let isOver = false;
+  const join = () => {
+    if (isOver) return;
+    const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.9' });
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      sockets.delete(socket);
+      setTimeout(join, 5);
+    });
+  };
+  for (let n = 0; n < size; n++) join();
+  return {
+    [Symbol.dispose]: () => {
+      isOver = true;
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
 const fine: HealthCheck = () => null;
+
+test('silent clients that come back keep nobody from being answered', async () => {
+  await using server = await startHealthServer({ startup: fine, readiness: fine, liveness: fine }, AT);
+  using _crowd = crowd(server.port, 96);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const probe = () =>
+    fetch(`http://127.0.0.1:${server.port}/v1/runtime/liveness`, { headers: { connection: 'close' } }).then(
+      ({ status }) => status,
+      () => 'cut off',
+    );
+  for (let n = 0; n < 14; n++) expect(await probe()).toBe(200);
+});
+
+test('health is not on the addresses that strangers reach, unless it is put there', async () => {
+  const checks = { startup: fine, readiness: fine, liveness: fine };
+  const isReached = async (port: number, host: string) =>
+    fetch(`http://${host}:${port}/v1/runtime/liveness`).then(
+      () => true,
+      () => false,
+    );
+  await using server = await startHealthServer(checks, { port: 0, portSetting: 'IPLEDGER_TEST_PORT' });
+  expect([await isReached(server.port, '127.0.0.1'), await isReached(server.port, '127.0.0.2')]).toEqual([true, false]);
+  await using open = await startHealthServer(checks, { ...AT, host: '0.0.0.0' });
+  expect(await isReached(open.port, '127.0.0.2')).toBe(true);
+});
 
 test.each<{ name: string; check: HealthCheck; status: number; says: string }>([
   { name: 'fine', check: fine, status: 200, says: 'ok' },

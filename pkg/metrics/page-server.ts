@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
+import { boundConnections } from '#pkg/http/bound-connections.ts';
 import { listen } from '#pkg/http/listen.ts';
 
 export interface ServedPage {
@@ -28,11 +29,11 @@ const MOST_CONNECTIONS = 64;
 const TIMEOUT_MS = 10_000;
 const MAX_HEADER_BYTES = 8 * 1024;
 
-/** A few read-only pages over HTTP for whoever can failpoint the port: bounded in connections, time and size. */
+/** A few read-only pages over HTTP for whoever can reach the port: bounded in connections, time and size. */
 export async function startPageServer({ answer, port, host, portSetting }: PageServerOptions): Promise<PageServer> {
   const limits = { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS };
   const server = createServer({ ...limits, keepAliveTimeout: TIMEOUT_MS, connectionsCheckingInterval: 1_000 });
-  server.maxConnections = MOST_CONNECTIONS;
+  boundConnections(server, { most: MOST_CONNECTIONS, requestMs: TIMEOUT_MS });
   server.on('request', (request, response) => {
     void reply(request, response, answer);
   });

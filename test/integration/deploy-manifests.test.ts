@@ -34,7 +34,14 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
+interface Probe {
+  readonly httpGet: { readonly host?: string; readonly port: string; readonly path: string };
+}
+
 interface Container {
+  readonly startupProbe?: Probe;
+  readonly livenessProbe: Probe;
+  readonly readinessProbe: Probe;
   readonly env: readonly { readonly name: string; readonly value?: string }[];
   readonly volumeMounts: readonly {
     readonly name: string;
@@ -122,6 +129,17 @@ test('the environment that is set is one the agent starts with', async () => {
     template.spec.containers[0].env.map(({ name, value }) => [name, value ?? 'from-kubelet']),
   );
   expect(readAgentEnv(env)).toMatchObject({ env: { healthPort: 5710, metricPort: 5711 }, warnings: [] });
+});
+
+test('kubelet asks where health listens, which is not an address that strangers reach', async () => {
+  const [agent] = (await readDaemonSet()).spec.template.spec.containers;
+  const [controller] = (await readDeployment()).spec.template.spec.containers;
+  for (const { env, startupProbe, livenessProbe, readinessProbe } of [agent, controller]) {
+    const host = env.find(({ name }) => name === 'IPLEDGER_HEALTH_HOST')?.value;
+    expect(host).toBe('127.0.0.1');
+    const probes = [startupProbe, livenessProbe, readinessProbe].filter((probe) => probe !== undefined);
+    for (const { httpGet } of probes) expect(httpGet).toMatchObject({ host, port: 'health' });
+  }
 });
 
 test('the agent has the rights on its host that it needs, and no more', async () => {
