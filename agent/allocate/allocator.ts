@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import { attachmentKey } from '#agent/calls/attachment.ts';
 import { type Call, throwIfAbandoned } from '#agent/calls/call.ts';
 import type { Failpoint } from '#agent/calls/failpoint.ts';
-import type { Gate, Slot } from '#agent/calls/gate.ts';
 import type { KeyedQueue } from '#agent/calls/keyed-queue.ts';
 import { type Journal, spareAnswered } from '#agent/debts/journal.ts';
 import { isLeftBehind, type JournalEntry, recordNameOf } from '#agent/debts/journal-entry.ts';
@@ -12,6 +11,7 @@ import type { AgentMetrics } from '#agent/report/agent-metrics.ts';
 import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
 import type { PoolCatalog } from '#agent/sources/pool-catalog.ts';
 import type { AddArgs, AddResponse } from '#pkg/agentapi/wire.ts';
+import { Slots } from '#pkg/concurrency/slots.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { formatAddress } from '#pkg/ip/address.ts';
 import type { Route } from '#pkg/pool/pool.ts';
@@ -24,6 +24,9 @@ import type { FamilyTaker } from './family-taker.ts';
 import { type FamilyPlan, isCandidate, type PlanOptions, planAllocation, surveyPools } from './plan.ts';
 import type { Reattachment } from './reattachment.ts';
 import type { StickyTakeOver } from './sticky-take-over.ts';
+
+/** ADDs that an agent has at once. The next one is told at once to try again later. */
+const MOST_ADDS = 1_064;
 
 export interface AllocatorDeps {
   readonly catalog: PoolCatalog;
@@ -38,7 +41,6 @@ export interface AllocatorDeps {
   readonly journal: Journal | null;
   /** Null where no holder is sticky. */
   readonly sticky: StickyTakeOver | null;
-  readonly gate: Gate;
   readonly queue: KeyedQueue;
   readonly options: PlanOptions;
   readonly failpoint: Failpoint;
@@ -51,7 +53,6 @@ interface Add {
   readonly args: AddArgs;
   readonly facts: HolderFacts;
   readonly call: Call;
-  readonly slot: Slot;
 }
 
 interface Debts {
@@ -69,6 +70,7 @@ interface OpenPlan {
 /** ADD: find debts → reattach → retake → plan → take → settle debts → answer. */
 export class Allocator {
   readonly #deps: AllocatorDeps;
+  readonly #admitted = new Slots(MOST_ADDS, 0);
 
   constructor(deps: AllocatorDeps) {
     this.#deps = deps;
@@ -76,14 +78,19 @@ export class Allocator {
 
   /** Waits for `untilReady` inside the admission, so that waiting calls count towards its limit. */
   async add(args: AddArgs, call: Call, untilReady: () => Promise<void>): Promise<AddResponse> {
-    const { gate, queue, holders, failpoint } = this.#deps;
+    const { queue, holders, failpoint } = this.#deps;
     failpoint('add-received');
-    return await gate.admit(async () => {
+    if (!this.#admitted.tryTake()) {
+      throw new IpamError('agent-busy', `the agent already has ${MOST_ADDS} ADDs to work on; try again later`);
+    }
+    try {
       await untilReady();
       const facts = await holders.resolve(args);
       const keys = [attachmentKey(args), `holder ${holderKey(facts.holder, 4)}`];
-      return await queue.run(keys, () => gate.work((slot) => this.#allocate({ args, facts, call, slot })));
-    });
+      return await queue.run(keys, () => this.#allocate({ args, facts, call }));
+    } finally {
+      this.#admitted.giveBack();
+    }
   }
 
   /** The steps of docs/design.md, in its order. What each one finds is the input of the next. */
@@ -135,14 +142,14 @@ export class Allocator {
   }
 
   /** A sticky holder takes over the addresses of its pod before this one. */
-  async #retake({ facts, call, slot }: Add, held: readonly IpRecord[]): Promise<IpRecord[]> {
+  async #retake({ facts, call }: Add, held: readonly IpRecord[]): Promise<IpRecord[]> {
     const { sticky, catalog, options } = this.#deps;
     if (sticky === null || !facts.isSticky) return [];
     const survey = attempt(() => surveyPools(facts.request, catalog.current(), options));
     // The error is thrown by the plan for what is missing.
     if (survey instanceof IpamError) return [];
     const routes = this.#openRoutes(facts);
-    return await sticky.retake({ facts, survey, held: new Set(held.map(recordFamily)), routes, call, slot });
+    return await sticky.retake({ facts, survey, held: new Set(held.map(recordFamily)), routes, call });
   }
 
   /** Its pool is no candidate here. A request that cannot be planned at all judges nothing that is held already. */
@@ -171,9 +178,9 @@ export class Allocator {
     return { families, cleanGateway: first.cleanGateway };
   }
 
-  async #take({ facts, call, slot }: Add, { families, cleanGateway }: OpenPlan): Promise<IpRecord[]> {
+  async #take({ facts, call }: Add, { families, cleanGateway }: OpenPlan): Promise<IpRecord[]> {
     const holder = { ...facts.holder, attachGeneration: 1 };
-    return await this.#deps.taker.take(families, { holder, cleanGateway, routes: this.#openRoutes(facts), call, slot });
+    return await this.#deps.taker.take(families, { holder, cleanGateway, routes: this.#openRoutes(facts), call });
   }
 
   /** Only now: until here a crash leaves a release that applies to an ADD which was not answered. */

@@ -7,8 +7,9 @@ import { addArgs, type MemoryAgent, newCall, startMemoryAgent } from '#test/supp
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
 import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 
-/** More than an agent works on at once. */
+/** More than the creates that may be under way in one pool. */
 const CROWD = 100;
+const MOST_CREATES = 24;
 const BUSY = buildPool({ name: 'busy', subnet: '10.0.0.0/16' });
 const OTHER = buildPool({ name: 'other', subnet: '10.9.0.0/16' });
 
@@ -65,6 +66,38 @@ test.each([
     expect(await Promise.all(adding)).toEqual(Array.from({ length: CROWD }, () => 'busy'));
   },
 );
+
+test('a burst in one pool has a bounded number of creates under way', async () => {
+  const { ledger, script, release } = holdingLedger('create');
+  await using made = await startMemoryAgent([BUSY], { ledger });
+  await add(made, 'first', 'busy');
+  script.isHolding = true;
+  const adding = crowd(made);
+  for (let at = 0; at < 50; at += 1) await turn();
+  expect(script.calls).toBe(MOST_CREATES);
+  release();
+  await Promise.all(adding);
+  expect(script.calls).toBe(CROWD);
+});
+
+test('a crowd of calls that find their pool full shares one read of it', async () => {
+  const below: Ledger = createMemoryLedger();
+  let reads = 0;
+  const ledger = scriptedLedger(below, {
+    takenOf: async (pool) => {
+      reads += 1;
+      await turn();
+      return await below.takenOf(pool);
+    },
+  });
+  const tiny = buildPool({ name: 'busy', ips: ['10.0.0.10'] });
+  await using made = await startMemoryAgent([tiny], { ledger });
+  await add(made, 'first', 'busy');
+  reads = 0;
+  const outcomes = await Promise.allSettled(crowd(made));
+  expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
+  expect(reads).toBe(1);
+});
 
 test('a read that nobody needs keeps nobody waiting', async () => {
   const { ledger, script, release } = holdingLedger('takenOf');

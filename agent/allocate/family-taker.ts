@@ -1,6 +1,5 @@
 import { type Call, throwIfAbandoned, timeLeftMs } from '#agent/calls/call.ts';
 import type { Failpoint } from '#agent/calls/failpoint.ts';
-import type { Slot } from '#agent/calls/gate.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { GiveBack } from '#agent/release/give-back.ts';
 import type { AgentMetrics } from '#agent/report/agent-metrics.ts';
@@ -37,7 +36,6 @@ export interface FamilyTakerDeps {
 
 export interface Want extends Drafting {
   readonly call: Call;
-  readonly slot: Slot;
 }
 
 /** Takes one address of each family, or none: what a failing call took is given back. */
@@ -77,7 +75,7 @@ export class FamilyTaker {
 
   /** Families in parallel. A failure is thrown only after all have ended, so that everything taken is known. */
   async #takeEach(plans: readonly FamilyPlan[], want: Want, taken: IpRecord[]): Promise<Exhausted[]> {
-    const outcomes = await want.slot.share(plans.map((plan) => (slot) => this.#takeOne(plan, { ...want, slot })));
+    const outcomes = await Promise.allSettled(plans.map((plan) => this.#takeOne(plan, want)));
     const exhausted: Exhausted[] = [];
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') continue;
@@ -142,11 +140,11 @@ export class FamilyTaker {
     throw new IpamError('address-refused', message);
   }
 
-  async #waitForFreed(exhausted: readonly Exhausted[], waitMs: number, { call, slot }: Want): Promise<boolean> {
+  async #waitForFreed(exhausted: readonly Exhausted[], waitMs: number, { call }: Want): Promise<boolean> {
     const views = exhausted.flatMap((it) => it.views);
     const names = views.map((view) => view.pool.name);
     const isWorthTrying = () => views.some((view) => view.freeCount > 0n || this.#deps.views.isOutdated(view));
-    const wake = await slot.rest(() => this.#deps.waiters.wait(names, waitMs, call.signal, isWorthTrying));
+    const wake = await this.#deps.waiters.wait(names, waitMs, call.signal, isWorthTrying);
     return wake === 'woken';
   }
 
@@ -155,7 +153,6 @@ export class FamilyTaker {
     const onLost = () => metrics.createConflict();
     return {
       call: want.call,
-      slot: want.slot,
       ledger,
       failpoint,
       nowMs,

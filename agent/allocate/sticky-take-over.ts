@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Call, throwIfAbandoned, timeLeftMs, writeLimits } from '#agent/calls/call.ts';
-import type { Slot } from '#agent/calls/gate.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { HolderFacts } from '#agent/sources/holder-source.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
@@ -34,7 +33,6 @@ export interface StickyCall {
   /** Of the pod's own, those that no other interface of it carries. */
   readonly routes: readonly Route[];
   readonly call: Call;
-  readonly slot: Slot;
 }
 
 /** `in-use`: it is Suspect, and the network did not say that nobody has it. */
@@ -65,7 +63,7 @@ export class StickyTakeOver {
 
   async #retakeOne(family: Family, pools: readonly Pool[], sticky: StickyCall): Promise<IpRecord | null> {
     const { ledger, nowMs, waitMs } = this.#deps;
-    const { facts, call, slot } = sticky;
+    const { facts, call } = sticky;
     const giveUpAtMs = nowMs() + Math.min(waitMs, timeLeftMs(call, nowMs()) / 2);
     const inUse = new Set<string>();
     let changes = 0;
@@ -97,7 +95,7 @@ export class StickyTakeOver {
       if (facts.isMigrationTarget && facts.holder.kind === 'VirtualMachineInstance') return before;
       if (poolOf(before, pools) === undefined) return null;
       if (nowMs() >= giveUpAtMs) throw stillHeld(before);
-      await slot.rest(() => sleep(LOOK_EVERY_MS));
+      await sleep(LOOK_EVERY_MS);
     }
   }
 

@@ -1,7 +1,5 @@
 import { type Call, throwIfAbandoned, timeLeftMs, writeLimits } from '#agent/calls/call.ts';
 import type { Failpoint } from '#agent/calls/failpoint.ts';
-import type { Slot } from '#agent/calls/gate.ts';
-import type { Permit } from '#agent/views/create-limiter.ts';
 import type { PoolView } from '#agent/views/pool-view.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { within } from '#pkg/kube/transport/timing.ts';
@@ -12,7 +10,6 @@ import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 
 export interface Taking {
   readonly call: Call;
-  readonly slot: Slot;
   readonly ledger: Ledger;
   readonly failpoint: Failpoint;
   readonly nowMs: () => number;
@@ -49,46 +46,44 @@ async function takeNext(
   view: PoolView,
   taking: Taking,
 ): Promise<{ readonly record: IpRecord } | { readonly lost: bigint } | null> {
-  using turn = await enterLimiter(view, taking);
-  const value = view.pick();
-  if (value === null) return null;
-  taking.failpoint('address-chosen');
-  // Of ten that ran into a neighbour's block together nobody needs to read whose it is.
-  const outcome = await create(view, value, taking, { tellsHolder: false });
-  if (!outcome.taken) {
-    turn.lost();
-    return { lost: value };
+  if (!(await untilMayCreate(view, taking))) return null;
+  try {
+    const value = view.pick();
+    if (value === null) return null;
+    taking.failpoint('address-chosen');
+    // Of ten that ran into a neighbour's block together nobody needs to read whose it is.
+    const outcome = await create(view, value, taking, { tellsHolder: false });
+    return outcome.taken ? { record: outcome.record } : { lost: value };
+  } finally {
+    view.creates.giveBack();
   }
-  turn.won();
-  return { record: outcome.record };
 }
 
-/** At a time when nobody waits for the view to be read: what it says then is about to be corrected. */
-async function enterLimiter(view: PoolView, taking: Taking): Promise<Permit> {
-  const { call, nowMs, slot } = taking;
+/**
+ * Takes one of the pool's create slots, while the view is not being replaced: a pick from the old one would be lost.
+ * False when nothing looks free: many calls learn it at once, and share the read that follows.
+ */
+async function untilMayCreate(view: PoolView, taking: Taking): Promise<boolean> {
   for (;;) {
     if (view.isAwaited) await untilRead(view, () => view.untilLoaded(), taking);
-    const turn = await view.limiter.enter(timeLeftMs(call, nowMs()), call.signal, slot);
-    using unused = new DisposableStack();
-    if (turn !== null) unused.use(turn);
+    if (view.freeCount === 0n) return false;
+    const hasSlot = view.creates.tryTake() || (await view.creates.take(endOf(taking)));
+    if (hasSlot && !view.isAwaited && !isOver(taking)) return true;
+    if (hasSlot) view.creates.giveBack();
     throwIfOver(view, taking);
-    if (turn === null) throw new IpamError('out-of-time', `timed out waiting for a turn in pool ${view.pool.name}`);
-    if (view.isAwaited) continue;
-    unused.move();
-    return turn;
+    if (!hasSlot) throw new IpamError('out-of-time', `timed out waiting for a turn in pool ${view.pool.name}`);
   }
+}
+
+function endOf({ call, nowMs }: Taking): AbortSignal {
+  return AbortSignal.any([call.signal, AbortSignal.timeout(Math.ceil(timeLeftMs(call, nowMs())))]);
 }
 
 /** As long as the call has time for a write after it. The read itself goes on for those behind. */
-async function untilRead(view: PoolView, read: () => Promise<void>, { call, nowMs, slot }: Taking): Promise<void> {
+async function untilRead(view: PoolView, read: () => Promise<void>, { call, nowMs }: Taking): Promise<void> {
   const { deadlineMs = call.deadlineMs } = writeLimits(call);
-  const outcome = await slot.rest(() =>
-    within(
-      read().then(() => 'read'),
-      deadlineMs - nowMs(),
-      call.signal,
-    ),
-  );
+  const reading = read().then(() => 'read');
+  const outcome = await within(reading, deadlineMs - nowMs(), call.signal);
   throwIfAbandoned(call);
   if (outcome === null)
     throw new IpamError('out-of-time', `timed out before the records of pool ${view.pool.name} were read`);
@@ -135,9 +130,13 @@ function isOurs(record: IpRecord, spec: RecordSpec): boolean {
   return record.spec.state === 'Allocated' && isSameNic(record.spec.holder, spec.holder);
 }
 
-function throwIfOver(view: PoolView, { call, nowMs }: Taking): void {
-  throwIfAbandoned(call);
-  if (timeLeftMs(call, nowMs()) === 0) {
+function isOver({ call, nowMs }: Taking): boolean {
+  return call.signal.aborted || timeLeftMs(call, nowMs()) === 0;
+}
+
+function throwIfOver(view: PoolView, taking: Taking): void {
+  throwIfAbandoned(taking.call);
+  if (isOver(taking)) {
     throw new IpamError('out-of-time', `timed out before an address of pool ${view.pool.name} was taken`);
   }
 }

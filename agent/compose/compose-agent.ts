@@ -8,7 +8,6 @@ import type { PlanOptions } from '#agent/allocate/plan.ts';
 import { Reattachment } from '#agent/allocate/reattachment.ts';
 import { StickyTakeOver } from '#agent/allocate/sticky-take-over.ts';
 import type { Failpoint } from '#agent/calls/failpoint.ts';
-import { Gate } from '#agent/calls/gate.ts';
 import { KeyedQueue } from '#agent/calls/keyed-queue.ts';
 import { EntryBackoff } from '#agent/debts/entry-backoff.ts';
 import type { Journal } from '#agent/debts/journal.ts';
@@ -32,7 +31,6 @@ import { type Events, NO_EVENTS } from '#pkg/kube/events/events.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 
-const WORKING = { working: 64, queued: 1_000 };
 const MOST_WAITERS = 256;
 
 /** The ports of an agent: files and SQLite when standalone, the API server in a cluster. */
@@ -109,7 +107,6 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     isStillAlive === null
       ? null
       : new StickyTakeOver({ ledger, index, reattachment, probe, isStillAlive, waitMs, nowMs });
-  const gate = new Gate(WORKING);
   const allocator = new Allocator({
     catalog,
     holders,
@@ -121,7 +118,6 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     spool,
     journal,
     sticky,
-    gate,
     queue,
     options,
     failpoint,

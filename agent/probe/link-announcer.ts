@@ -1,16 +1,16 @@
-import { Gate } from '#agent/calls/gate.ts';
 import { bindPacketSocket, sendFrame } from '#agent/probe/kernel/libc.ts';
 import { findLink, isLinkRunning, type Link } from '#agent/probe/kernel/link.ts';
 import { NetnsFailure, whyFailed } from '#agent/probe/kernel/probe-failure.ts';
 import type { NetnsSocket, SocketOpener } from '#agent/probe/kernel/socket-opener.ts';
 import { chooseDialect } from '#agent/probe/wire/choose-dialect.ts';
-import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { Slots } from '#pkg/concurrency/slots.ts';
 import { type Address, formatAddress } from '#pkg/ip/address.ts';
 import { lookAgain, type Patience } from './look-again.ts';
 import type { Announcement, AnnounceTarget } from './probe-target.ts';
 
 /** Each announcement holds a socket while it waits. Most sockets are kept for probes, because calls wait for those. */
-const AT_ONCE = { working: 64, queued: 512 };
+const AT_ONCE = 64;
+const MOST_WAITING = 512;
 
 export interface LinkAnnouncerOptions {
   readonly sockets: SocketOpener;
@@ -24,7 +24,7 @@ export interface LinkAnnouncerOptions {
 /** Announces addresses on a link. Main plugins set the link up, and some create it, after the IPAM answer, so this waits for it. */
 export class LinkAnnouncer {
   readonly #options: LinkAnnouncerOptions;
-  readonly #gate = new Gate(AT_ONCE);
+  readonly #slots = new Slots(AT_ONCE, MOST_WAITING);
 
   constructor(options: LinkAnnouncerOptions) {
     this.#options = options;
@@ -34,12 +34,14 @@ export class LinkAnnouncer {
   async announce(target: AnnounceTarget): Promise<Announcement> {
     const unseen = this.#options.whyUnseen(target.netns);
     if (unseen !== null) return { kind: 'no-namespace', why: unseen };
+    if (!(await this.#slots.take())) return { kind: 'failed', why: 'too many are to be announced before it' };
     try {
-      return await this.#gate.admit(() => this.#gate.work(() => this.#announce(target)));
+      return await this.#announce(target);
     } catch (thrown) {
-      if (thrown instanceof IpamError) return { kind: 'failed', why: 'too many are to be announced before it' };
       const kind = thrown instanceof NetnsFailure ? 'no-namespace' : 'failed';
       return { kind, why: whyFailed(thrown, target.interface) ?? String(thrown) };
+    } finally {
+      this.#slots.giveBack();
     }
   }
 

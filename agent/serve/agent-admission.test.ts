@@ -5,7 +5,6 @@ import { buildPool } from '#test/support/build-pool.ts';
 import { startMemoryAgent } from '#test/support/memory-agent.ts';
 
 const POOL = buildPool({ name: 'v4', subnet: '10.0.0.0/16', isDefault: true });
-/** 64 working and 1,000 queued. */
 const MOST = 1_064;
 
 test('ADDs that wait for the agent to become ready are counted: one too many is told at once, the others are served', async () => {

@@ -15,7 +15,7 @@ test('an exhausted pool is told with its numbers, and the objections of the othe
   });
 });
 
-test('a waiter gets the address that comes back, without a working slot of its own', async () => {
+test('a waiter gets the address that comes back', async () => {
   await using made = await startMemoryAgent([V4], { exhaustedWaitMs: 20_000 });
   for (const name of ['c1', 'c2', 'c3']) await addressesOf(made, name);
   const waiting = addressesOf(made, 'c4');

@@ -1,3 +1,4 @@
+import { Slots } from '#pkg/concurrency/slots.ts';
 import { FreeSpace } from '#pkg/ip/free-space.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { within } from '#pkg/kube/transport/timing.ts';
@@ -14,7 +15,6 @@ import {
   startCursor,
 } from '#pkg/pool/choose.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import { CreateLimiter } from './create-limiter.ts';
 import { SuspectTurns } from './suspect-turns.ts';
 
 /** Hold back this node's last three released addresses, so that a new pod never gets its predecessor's. */
@@ -22,6 +22,8 @@ const RESTING = 3;
 /** Nodes that start in an empty pool at the same time do not see each other's records. After this many picks, reload once. */
 const SECOND_LOOK_AFTER = 32;
 const SECOND_LOOK_PATIENCE_MS = 200;
+/** Fewer than SECOND_LOOK_AFTER: otherwise the second look comes before the first creates of the other nodes. */
+const MOST_CREATES = 24;
 
 export interface ViewDeps {
   readonly reserved: IntervalSet;
@@ -39,7 +41,8 @@ export class PoolView {
   readonly pool: Pool;
   /** The pool's addresses less the reserved ones: all that could ever be handed out. */
   readonly usable: IntervalSet;
-  readonly limiter = new CreateLimiter();
+  /** The creates under way. A burst in this pool leaves room in the line to the API server for other pools. */
+  readonly creates = new Slots(MOST_CREATES, Number.POSITIVE_INFINITY);
   readonly suspectTurns = new SuspectTurns();
   readonly #load: () => Promise<readonly TakenAddress[]>;
   readonly #node: string;

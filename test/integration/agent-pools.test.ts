@@ -55,7 +55,7 @@ describe('two agents', () => {
   });
 });
 
-test('while a hundred pods wait for a full pool, more than there are working slots, one of another pool is answered', async () => {
+test('while a hundred pods wait for a full pool, one of another pool is answered', async () => {
   const [full, open] = [await poolOf(['10']), await poolOf(['10', '11', '12'])];
   await using agent = await startAgentOf(cluster, { config: { exhaustedWaitSeconds: 200 } });
   await agent.untilReady();

@@ -1,4 +1,5 @@
 import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2';
+import { Slots } from '#pkg/concurrency/slots.ts';
 import { AccessCache, CurrentSession, type LoadAccess, type SessionLimits } from './connection.ts';
 import { type ApiResponse, exchange, type Lost, type OpenStream, openStream } from './exchange.ts';
 import { within } from './timing.ts';
@@ -121,51 +122,4 @@ export class Transport {
 function limitOf({ timeoutMs, signal }: RawRequest): AbortSignal {
   const timeout = AbortSignal.timeout(Math.max(0, Math.ceil(timeoutMs)));
   return signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
-}
-
-/** Bounds what is under way at once: so many at work, so many waiting in line, everybody else is turned away. */
-class Slots {
-  readonly #most: number;
-  readonly #mostWaiting: number;
-  readonly #waiting = new Set<() => void>();
-  #taken = 0;
-
-  constructor(most: number, mostWaiting: number) {
-    this.#most = most;
-    this.#mostWaiting = mostWaiting;
-  }
-
-  tryTake(): boolean {
-    if (this.#taken >= this.#most) return false;
-    this.#taken += 1;
-    return true;
-  }
-
-  /** False when the line is full, or the signal fired first. */
-  take(signal: AbortSignal): Promise<boolean> {
-    if (this.tryTake()) return Promise.resolve(true);
-    if (this.#waiting.size >= this.#mostWaiting || signal.aborted) return Promise.resolve(false);
-    return new Promise((resolve) => {
-      const giveUp = () => {
-        this.#waiting.delete(enter);
-        resolve(false);
-      };
-      const enter = () => {
-        signal.removeEventListener('abort', giveUp);
-        resolve(true);
-      };
-      this.#waiting.add(enter);
-      signal.addEventListener('abort', giveUp, { once: true });
-    });
-  }
-
-  giveBack(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#taken -= 1;
-      return;
-    }
-    this.#waiting.delete(next);
-    next();
-  }
 }

@@ -1,0 +1,46 @@
+/** Bounds what is under way at once: `most` at work, `mostWaiting` in line, first come first served. More is refused. */
+export class Slots {
+  readonly #most: number;
+  readonly #mostWaiting: number;
+  readonly #waiting = new Set<() => void>();
+  #taken = 0;
+
+  constructor(most: number, mostWaiting: number) {
+    this.#most = most;
+    this.#mostWaiting = mostWaiting;
+  }
+
+  tryTake(): boolean {
+    if (this.#taken >= this.#most) return false;
+    this.#taken += 1;
+    return true;
+  }
+
+  /** False when the line is full, or the signal fired first. */
+  take(signal?: AbortSignal): Promise<boolean> {
+    if (this.tryTake()) return Promise.resolve(true);
+    if (this.#waiting.size >= this.#mostWaiting || signal?.aborted === true) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const giveUp = () => {
+        this.#waiting.delete(enter);
+        resolve(false);
+      };
+      const enter = () => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve(true);
+      };
+      this.#waiting.add(enter);
+      signal?.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+
+  giveBack(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#taken -= 1;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
+  }
+}
