@@ -63,7 +63,7 @@ test('a second agent on the same data directory, or on the same socket, is refus
   expect((await callPlugin(agent, 'ADD', 'c1')).code).toBe(0);
 });
 
-test('a damaged ledger file stops the agent with a sentence that names it', async () => {
+test('a damaged ledger file stops the agent with a message that names it', async () => {
   await using agent = await startAgent({ pools: POOLS });
   await agent.stop();
   await writeFile(join(agent.dataDirectory, 'ledger.db'), 'this is no database, and never was one'.repeat(200));

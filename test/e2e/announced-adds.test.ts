@@ -17,7 +17,7 @@ const POOLS = {
   ].join('---\n'),
 };
 
-/** What the host hears the pod's link say of itself: `address is-at mac`. */
+/** The announcements of the pod's link that the host receives: `address is-at mac`. */
 async function listenOn(lan: Lan) {
   const heard: string[] = [];
   const hear = (frame: Buffer) => {
@@ -45,7 +45,7 @@ test.each(WIRINGS)(
     await using listener = await listenOn(lan);
     const added = await callPlugin(agent, 'ADD', 'c1', { env: { CNI_NETNS: lan.pod.path } });
     expect(added.code).toBe(0);
-    // The main plugin goes on. It gives the link no address here, so that its kernel has nothing to say of one.
+    // The main plugin continues. It sets no address here, so that the kernel itself announces none.
     await lan.pod.must('ip', 'link', 'set', 'eth0', 'up');
     const said = addressesIn(added).map((address) => `${unprefixed(address)} is-at ${lan.podMac}`);
     expect(said).toHaveLength(2);

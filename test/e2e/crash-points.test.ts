@@ -14,7 +14,7 @@ const POOLS = [
   poolYaml('v6', { subnet: 'fd00:22::/64', ips: ['fd00:22::10-fd00:22::13'] }),
 ].join('---\n');
 
-/** One agent after the other on the same directories; `step` is where the next one dies. */
+/** One agent after the other on the same directories; `step` is the failpoint at which the next one is killed. */
 async function makeHost() {
   const directory = await mkdtemp(join(tmpdir(), 'ipl-crash-'));
   const at = (name: string) => join(directory, name);

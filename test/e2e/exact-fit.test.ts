@@ -73,7 +73,7 @@ test('five kills of the agent in the middle: the runtime retries and deletes, no
   expect((await agent.ctl('check')).code).toBe(0);
 });
 
-/** What a runtime does with a failing ADD: DEL, then the same container again. */
+/** Like a runtime after a failed ADD: DEL, then ADD of the same container again. */
 async function addAsRuntime(agent: AgentProcess, containerID: string): Promise<string> {
   for (let attempt = 1; attempt <= 20; attempt += 1) {
     const answer = await callPlugin(agent, 'ADD', containerID);

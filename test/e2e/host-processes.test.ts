@@ -19,7 +19,7 @@ test('an agent that does not see the processes of its host never takes one for g
   expect(await inContainer(look)).toBe('unclear unclear\n');
 });
 
-test('and does not probe where such a path leads: it is another namespace, or none', async () => {
+test('and does not probe in the namespace of such a path, which is another one or none', async () => {
   const probe = `
     import { pino } from 'pino';
     import { openProber } from '${ROOM}/compose/open-prober.ts';

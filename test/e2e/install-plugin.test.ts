@@ -34,12 +34,12 @@ const outcomes = async (image: ImageCopy) =>
 const both = (outcome: string) => Object.fromEntries(NAMES.map((name) => [join(bin, name), outcome]));
 const statsOf = () => Promise.all(NAMES.map((name) => stat(join(bin, name), { bigint: true })));
 
-/** What happened to which name of the directory, in its order; `rename`: it came, went or was replaced. */
+/** The events of the directory by file name, in order; `rename`: created, removed or replaced. */
 function watchBin() {
   const seen: string[] = [];
   const watcher = watch(bin, (event, name) => void seen.push(`${event} ${name}`));
   return {
-    /** Everything up to now: events come in order, so what is seen before the end mark is all there was. */
+    /** All events up to now: they come in order, so all of them are before the end mark. */
     async events(): Promise<string[]> {
       await writeFile(join(bin, 'end-mark'), '');
       await vi.waitUntil(() => seen.includes('rename end-mark'), 20_000);
@@ -49,7 +49,7 @@ function watchBin() {
   };
 }
 
-test('on a host without it: under both names, to be executed by all, and nothing beside them', async () => {
+test('on a host without the plugin it is installed under both names, executable for all, without other files', async () => {
   expect(await outcomes(before)).toEqual(both('installed'));
   expect((await readdir(bin)).sort()).toEqual(NAMES);
   const env = { CNI_COMMAND: 'VERSION' };
@@ -60,7 +60,7 @@ test('on a host without it: under both names, to be executed by all, and nothing
   }
 });
 
-test('an upgrade replaces both, each in one step; who has the old one open reads the old one to its end', async () => {
+test('an upgrade replaces both files by rename; a process that has the old one open reads it to its end', async () => {
   await outcomes(before);
   const [old, next] = await Promise.all([readFile(before.plugin), readFile(after.plugin)]);
   expect(old.equals(next)).toBe(false);
@@ -87,7 +87,7 @@ test('a second run touches nothing', async () => {
   );
 });
 
-test('the plugin of Spiderpool that is there stays, at an upgrade too', async () => {
+test('an existing plugin of Spiderpool is kept, also in an upgrade', async () => {
   await mkdir(bin, { recursive: true });
   const theirs = join(bin, 'spiderpool');
   await writeFile(theirs, 'upstream', { mode: 0o755 });

@@ -8,7 +8,7 @@ import { builtPath, launchEnvironment } from '#test/support/built.ts';
 import { runProgram } from '#test/support/run-program.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../hack/local-cluster');
-/** It waits for one that already runs, and every step is a process or two. */
+/** The script waits for another one that runs already, and each step starts processes. */
 const TIMEOUT_MS = 600_000;
 
 interface Running {
@@ -48,7 +48,7 @@ async function leftovers(): Promise<string[]> {
   return namespaces.filter((name) => name.startsWith('ipl-local-'));
 }
 
-test('the local cluster shows what it says, stays as long as it is told to, and leaves nothing behind', {
+test('the local cluster prints the expected output, runs until Enter with --keep, and leaves nothing behind', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const script = await startScript('--keep');

@@ -100,7 +100,7 @@ test('a main plugin that fails after IPAM leaves no address behind', async () =>
   expect((JSON.parse(stdout) as { records: unknown[] }).records).toEqual([]);
 });
 
-/** A veth pair inside the test's own host namespace stands in for the network card. */
+/** A veth pair inside the test's host namespace replaces the network card. */
 async function makeUplink(host: Netns): Promise<void> {
   await host.must('ip', 'link', 'add', 'uplink', 'type', 'veth', 'peer', 'name', 'uplink-peer');
   await host.must('ip', 'link', 'set', 'uplink', 'up');

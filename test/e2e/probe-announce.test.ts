@@ -22,7 +22,7 @@ test.each(CASES)('over $wiring: hosts that knew another owner of $address know t
   await lan.pod.must('ip', 'link', 'set', 'eth0', 'up');
   using prober = new Prober();
   const knew = ['neigh', 'replace', row.address, 'lladdr', OLD_MAC, 'dev', 'eth0', 'nud', 'stale'];
-  // A kernel does not let itself be told twice within this time.
+  // A kernel ignores a second announcement within this time.
   await setSysctl(lan.host, 'ipv4/neigh/eth0/locktime', '0');
   await lan.host.must('ip', ...knew);
   expect(await neighbourMac(lan.host, row.address)).toBe(OLD_MAC);
@@ -34,7 +34,7 @@ test.each(CASES)('over $wiring: hosts that knew another owner of $address know t
   await expect.poll(announce, { timeout: 10_000 }).toBe(lan.podMac);
 });
 
-test('nothing is done before the caller goes on, and what stands in the way is the answer', async () => {
+test('nothing happens before the caller continues, and an obstacle is returned as the outcome', async () => {
   await using lan = await makeLan('veth');
   using prober = new Prober({ linkWaitMs: 0 });
   const told: unknown[] = [];
@@ -91,7 +91,7 @@ test('a switch that sends frames back does not make the pod its own duplicate', 
   expect(await lan.pod.must('ip', 'address', 'show', 'to', 'fd09::50')).not.toMatch(/tentative|dadfailed/);
 });
 
-test('an IPv6 address that its own kernel found to be used is not announced', async () => {
+test('an IPv6 address for which the kernel found a duplicate is not announced', async () => {
   await using lan = await makeLan('veth');
   await giveAddress(lan.host, 'fd09::50/64');
   await lan.pod.must('sh', '-c', 'ip address add fd09::50/64 dev eth0; ip link set eth0 up');

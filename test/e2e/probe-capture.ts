@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Netns } from '#test/support/netns.ts';
 import { mustRun } from '#test/support/run-program.ts';
 
-/** What tshark makes of one frame: its bytes, and its fields by their full names. */
+/** One frame as tshark decodes it: its bytes, and its fields by full name. */
 interface Decoded {
   readonly hex: string;
   readonly fields: ReadonlyMap<string, string>;

@@ -37,7 +37,7 @@ test.each(WIRINGS)('over %s: IPv6 is probed while it is still off in the pod', a
   expect(await prober.probe(targetOn(lan, V6))).toEqual({ kind: 'conflict', mac: lan.hostMac });
 });
 
-/** What a foreign host may do when it sees our probe, and what it proves. */
+/** Reactions of a foreign host to our probe, and whether they prove a conflict. */
 const BEHAVIOURS: {
   readonly name: string;
   readonly address: string;

@@ -57,7 +57,7 @@ test('a host that answers after 300 ms is not seen', async () => {
   expect(await probeLateHost(lan, prober, 300)).toEqual({ verdict: FREE, answeredAfterMs: undefined });
 });
 
-test('a host that hears only every second frame is found all the same', async () => {
+test('a host that receives only every second frame is found', async () => {
   await using lan = await makeLan('veth');
   using prober = new Prober();
   let heard = 0;
@@ -82,12 +82,12 @@ test('a router that does proxy ARP for everything does not make every address a 
   await giveAddress(lan.host, '10.9.0.1/24');
   await lan.host.must('ip', 'route', 'add', '10.9.0.128/25', 'dev', 'lo');
   using prober = new Prober();
-  // It does answer for addresses that it does not have, but not to who asks from 0.0.0.0.
+  // It answers for addresses that it does not have, but not to probes from 0.0.0.0.
   const proxied = { gateway: parseAddress('10.9.0.200'), detectGateway: true };
   expect(await prober.probe(targetOn(lan, '10.9.0.201', proxied))).toEqual(FREE);
 });
 
-test('a proxy that answers probes too is believed: its MAC is named', async () => {
+test('a proxy that also answers probes counts as a conflict, with its MAC', async () => {
   await using lan = await makeLan('bridge');
   using prober = new Prober();
   await using _peer = await openPeer(lan.host, ETHER_TYPE.arp, (frame, peer) => peer.send(arpReply(peer.mac, frame)));

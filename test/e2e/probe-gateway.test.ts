@@ -27,7 +27,7 @@ test.each(CASES)('over $wiring, $family: a gateway that is there, and one that i
   expect(verdicts).toEqual([{ kind: 'free' }, { kind: 'gateway-unreachable' }, { kind: 'gateway-unreachable' }]);
 });
 
-test.each(FAMILIES)('$family: a conflict is told although the gateway is silent, and at once', async (row) => {
+test.each(FAMILIES)('$family: a conflict is reported at once, even if the gateway is silent', async (row) => {
   await using lan = await makeLan('veth');
   await giveAddress(lan.host, `${row.address}/${row.prefix}`);
   using prober = new Prober();
@@ -43,7 +43,7 @@ test('a gateway of a link-local address', async () => {
   expect(await prober.probe(target)).toEqual({ kind: 'free' });
 });
 
-test('nobody hears of the address by the question for the gateway before all probes are out', async () => {
+test('the question for the gateway, which names the address, is sent only after all probes', async () => {
   await using lan = await makeLan('veth');
   await lan.pod.must('ip', 'link', 'set', 'eth0', 'up');
   using prober = new Prober();

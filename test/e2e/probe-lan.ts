@@ -10,13 +10,13 @@ export type Wiring = (typeof WIRINGS)[number];
 export interface Lan extends AsyncDisposable {
   readonly pod: Netns;
   readonly host: Netns;
-  /** Where the bridge is, or the pod's network card. */
+  /** The namespace of the bridge, or of the pod's network card. */
   readonly middle: Netns;
   readonly podMac: string;
   readonly hostMac: string;
 }
 
-/** Kernels notice a carrier late where both ends of a pair happen to have the same number. */
+/** Kernels notice a carrier late when both ends of a pair have the same interface index. */
 const POD_LINK_INDEX = '70';
 
 export async function makeLan(wiring: Wiring): Promise<Lan> {

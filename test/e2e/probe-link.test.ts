@@ -42,7 +42,7 @@ test('a link without carrier is an error', async () => {
   expect(await prober.probe(targetOn(lan, V4))).toEqual({ kind: 'failed', why: 'eth0 is up but has no carrier' });
 });
 
-test('a carrier that comes late is waited for', async () => {
+test('the probe waits for a late carrier', async () => {
   await using lan = await makeLan('veth');
   await giveAddress(lan.host, `${V4}/24`);
   await lan.host.must('ip', 'link', 'set', 'eth0', 'down');
@@ -63,7 +63,7 @@ test.each(WIRINGS)('over %s: a single probe finds a host although its link was j
   }
 });
 
-/** With the same number at both ends a carrier is no urgent matter for the kernel: it looks at those once a second. */
+/** When both ends have the same interface index, the kernel checks the carrier only once a second. */
 async function rewireWithSameNumbers(lan: Lan): Promise<void> {
   await lan.pod.must('ip', 'link', 'delete', 'eth0');
   const pair = `link add eth0 index 90 type veth peer name eth0 index 90 netns ${lan.host.name}`;
@@ -71,7 +71,7 @@ async function rewireWithSameNumbers(lan: Lan): Promise<void> {
   await lan.host.must('ip', 'link', 'set', 'eth0', 'up');
 }
 
-test('a carrier that is lost in the last moment, which the kernel has not noticed, is an error', async () => {
+test('a carrier that is lost at the end, which the kernel has not noticed yet, is an error', async () => {
   await using lan = await makeLan('veth');
   await rewireWithSameNumbers(lan);
   using prober = new Prober();

@@ -49,7 +49,7 @@ async function makeDirectory() {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-test('what is no network namespace is refused, each with its reason', async () => {
+test('paths that are not a network namespace are refused, each with its reason', async () => {
   await using directory = await makeDirectory();
   const at = (name: string) => join(directory.path, name);
   for (const name of ['file', 'uts']) writeFileSync(at(name), '');
@@ -122,7 +122,7 @@ test('two hundred probes leave no descriptor and no timer behind', async () => {
     expect(kinds).toEqual(targets.map((_, at) => (at % 3 === 0 ? 'conflict' : 'free')));
   }
   expect(timers()).toBe(timersBefore);
-  // They are closed elsewhere, two at a time.
+  // The thread pool closes them, two at a time.
   await expect.poll(descriptors, { timeout: 30_000 }).toBe(descriptorsBefore);
 });
 

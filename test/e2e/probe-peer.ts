@@ -11,7 +11,7 @@ export interface Peer extends AsyncDisposable {
   send(frame: Buffer): void;
 }
 
-/** A host whose behaviour is a function: it is shown every frame of one type that reaches its eth0. */
+/** A host whose behaviour is a function that gets every frame of one type on its eth0. */
 export async function openPeer(
   netns: Netns,
   etherType: number,
@@ -45,7 +45,7 @@ export async function openPeer(
   return peer;
 }
 
-/** A reply of `mac` to whoever sent an ARP request, for the address that it asked for. */
+/** A reply of `mac` to an ARP request, for the requested address. */
 export function arpReply(mac: Buffer, request: Buffer): Buffer {
   const reply = Buffer.from(request);
   request.copy(reply, 0, 6, 12);

@@ -12,7 +12,7 @@ async function runScript(script: string, ...prefix: readonly string[]) {
   return await runProgram(program, args);
 }
 
-test('all threads of the pool start at home, before the first namespace is entered', async () => {
+test('all threads of the pool start in the own namespace, before the first setns', async () => {
   const { stdout } = await runScript(`
     import { readdirSync, readFileSync } from 'node:fs';
     import { Prober } from '${ROOM}/prober.ts';
@@ -25,7 +25,7 @@ test('all threads of the pool start at home, before the first namespace is enter
   expect(stdout).toBe('0 4\n');
 });
 
-test('a process that cannot come back from a foreign namespace ends itself at once', async () => {
+test('a process that cannot return from another namespace aborts at once', async () => {
   await using pod = await makeNetns();
   const { code, stdout, stderr } = await runScript(`
     import { openSync } from 'node:fs';

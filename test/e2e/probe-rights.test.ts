@@ -20,7 +20,7 @@ test.each([
   await expect(starting).rejects.toThrow(row.says);
 });
 
-test('without a detection it starts and serves, but not a pool that asks for one', async () => {
+test('without detection the agent starts and serves, except for a pool that asks for detection', async () => {
   await using agent = await startAgent({ pools: { 'p.yaml': PLAIN }, under: without('net_raw') });
   expect(agent.log).toContain('CAP_NET_RAW');
   expect((await callPlugin(agent, 'ADD', 'c1')).code).toBe(0);

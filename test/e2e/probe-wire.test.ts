@@ -95,7 +95,7 @@ afterEach(() => {
 
 test('tshark sees on the wire, byte for byte, the frames that RFC 5227, 4861, 4862 and 7527 ask for', async () => {
   await using lan = await makeLan('veth');
-  // Or the pod's kernel would speak as well.
+  // Otherwise the pod's kernel would send frames too.
   await setSysctl(lan.pod, 'ipv6/conf/eth0/disable_ipv6', '1');
   await lan.pod.must('ip', 'link', 'set', 'eth0', 'up');
   using prober = new Prober();

@@ -14,7 +14,7 @@ async function recordCount(agent: Awaited<ReturnType<typeof startAgent>>): Promi
   return (JSON.parse(stdout) as { records: unknown[] }).records.length;
 }
 
-/** Each has its own agent, and waits for the most part. */
+/** Concurrent, because each test has its own agent, and mostly waits. */
 describe.concurrent('the plugin and an agent that comes and goes:', () => {
   test('a DEL while the agent is away succeeds, is spooled, and is applied before the agent serves again', async () => {
     await using agent = await startAgent({ pools: POOLS });
@@ -49,7 +49,7 @@ describe.concurrent('the plugin and an agent that comes and goes:', () => {
     expect(addressesIn(await adding)).toHaveLength(1);
   });
 
-  test('an agent that stays away: ADD fails with 11 and STATUS with 50, each in clear words', async () => {
+  test('while the agent is away, ADD fails with 11 and STATUS with 50, each with a clear message', async () => {
     await using agent = await startAgent({ pools: POOLS });
     await agent.stop();
     const [added, status] = await Promise.all([callPlugin(agent, 'ADD', 'c1'), callPlugin(agent, 'STATUS', '')]);

@@ -6,13 +6,13 @@ import { poolYaml } from '#test/support/pool-yaml.ts';
 
 const POOLS = { 'p.yaml': poolYaml('small', { subnet: '10.27.0.0/24', ips: ['10.27.0.10-10.27.0.13'] }) };
 
-/** Callers that connect, as a plugin does before it has read its stdin, and never say a word. */
+/** Callers that connect, as a plugin does before it has read its stdin, and never send a byte. */
 async function callInSilence(path: string, count: number) {
   const lines = await Promise.all(Array.from({ length: count }, () => connectTo(path)));
   return { lines, [Symbol.dispose]: () => lines.forEach((line) => void line.destroy()) };
 }
 
-/** The queue of the socket is shorter than the crowd: who finds it full tries again. */
+/** The backlog of the socket is shorter than the number of callers, so a caller that finds it full tries again. */
 async function connectTo(path: string): Promise<Socket> {
   for (;;) {
     const line = connect(path).on('error', () => {});
@@ -24,7 +24,7 @@ async function connectTo(path: string): Promise<Socket> {
   }
 }
 
-test('a thousand callers that say nothing keep no other call waiting, and do not keep the agent from stopping', async () => {
+test('a thousand silent callers delay no other call, and do not keep the agent from stopping', async () => {
   await using agent = await startAgent({ pools: POOLS });
   using crowd = await callInSilence(agent.socket, 1_000);
   for (const verb of ['STATUS', 'ADD', 'DEL', 'ADD'] as const) {

@@ -59,7 +59,7 @@ test('a pool whose lowest addresses foreign hosts use: 20 containers in a row st
   const { stdout } = await agent.ctl('conflicts', '-o', 'json');
   const { records } = JSON.parse(stdout) as { records: { spec: { address: string; holder: { name: string } } }[] };
   const [link] = JSON.parse(await stranger.must('ip', '-json', 'link', 'show', 'eth0')) as { address: string }[];
-  // Twenty containers and three squatters are all the addresses there are: every squatter was met.
+  // Twenty containers and three squatters use all addresses, so every squatter was found.
   expect(records.map(({ spec }) => spec.address)).toEqual(SQUATTED);
   for (const { spec } of records) {
     expect(spec.holder.name).toBe(link?.address);

@@ -43,7 +43,7 @@ beforeAll(async () => {
   cluster = running.use(await startLedgerCluster());
   admin = running.use(clientOf(cluster.server));
   ledger = openKubernetesLedger(cluster.controller());
-  // The configurations first, as an operator applies them: the replica finds them and makes itself trusted.
+  // The configurations are applied first, as by an operator: the replica finds them and adds its CA.
   const port = await findFreePort();
   await installWebhooks(admin, port);
   running.use(await startReplica(port));
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.disposeAsync());
 
-/** The API server takes up a configuration some time after it was stored. */
+/** The API server applies a configuration some time after it was stored. */
 async function untilCalled(): Promise<void> {
   await vi.waitFor(
     async () => {
@@ -99,7 +99,7 @@ describe('mutation', () => {
     expect(pool['spec']).toMatchObject({ ipVersion: 4, ips: ['10.0.0.1-10.0.0.9'], excludeIPs: ['10.0.0.3-10.0.0.4'] });
   });
 
-  test('nobody strips the finalizer of a living pool', async () => {
+  test('the finalizer of a pool that is not deleted cannot be removed', async () => {
     await sure(create('pool-a', {}));
     const pool = await sure(change('pool-a', { metadata: { finalizers: null, labels: null } }));
     expect(pool.metadata.finalizers).toEqual([FINALIZER]);
@@ -222,7 +222,7 @@ describe('a change', () => {
 });
 
 describe('deletion', () => {
-  test('of a pool in use is refused, and goes through when the last address is back', async () => {
+  test('of a pool in use is refused, and succeeds after the last address is released', async () => {
     const pool = await sure(create('pool-a', {}));
     const record = await take('10.0.0.5');
     expect(await refusal(admin.delete(POOLS, { name: 'pool-a', uid: pool.metadata.uid }))).toMatch(
@@ -240,14 +240,14 @@ describe('deletion', () => {
   });
 });
 
-test('of 20 pools with one range created at once exactly one is there', async () => {
+test('of 20 pools with one range created at once exactly one is stored', async () => {
   const names = Array.from({ length: 20 }, (_, n) => `pool-${n}`);
   const outcomes = await Promise.all(names.map((name) => refusal(create(name, {}))));
   expect(outcomes.filter((outcome) => outcome === 'accepted')).toHaveLength(1);
   expect((await sure(admin.list(POOLS))).items).toHaveLength(1);
 });
 
-test('status and records do not pass here: they are written while no webhook answers', async () => {
+test('status and records do not pass the webhook: they are written while it does not answer', async () => {
   await sure(create('pool-a', {}));
   const status = { totalIPCount: 7 };
   await removeWebhooks(admin);
@@ -281,7 +281,7 @@ async function lead(): Promise<AsyncDisposable> {
   return stack;
 }
 
-/** One of the pools is served, all others that are there are marked. */
+/** One of the pools is served, and all others that were stored are marked. */
 const oneIsServed = () =>
   vi.waitFor(
     async () => {
@@ -313,7 +313,7 @@ test('of pools that slipped past admission at the same instant all but one are m
   await removeWebhooks(admin);
   const names = Array.from({ length: 5 }, (_, n) => `pool-${n}`);
   await vi.waitFor(async () => {
-    // Until the API server has forgotten the configuration.
+    // Waits until the API server does not use the configuration any more.
     const outcomes = await Promise.all(names.map((name) => refusal(create(name, {}))));
     expect(outcomes.every((outcome) => !outcome.includes('webhook'))).toBe(true);
   }, 60_000);

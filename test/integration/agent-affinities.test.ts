@@ -5,7 +5,7 @@ const DEFAULT_NETWORK = 'v1.multus-cni.io/default-network';
 const NETWORKS = 'k8s.v1.cni.cncf.io/networks';
 
 let cluster: PodCluster;
-/** Of worker-1, and of worker-2. */
+/** The agents of worker-1 and worker-2. */
 let one: AgentAtWork;
 let two: AgentAtWork;
 let made = 0;
@@ -160,7 +160,7 @@ describe('the Multus network of an interface', () => {
     expect(await poolServing(side === 'a' ? one : two, pod, ifName)).toEqual([pool]);
   });
 
-  test('that nobody knows is said, and where it would come from', async () => {
+  test('that is unknown is an error that says where it would come from', async () => {
     const eth0 = await two.refusal(await podOf('b'));
     expect([eth0.reason, eth0.details]).toEqual([
       'no-eligible-pool',

@@ -57,7 +57,7 @@ const poolsOf = async (annotations: Readonly<Record<string, string>>, more?: Par
   return ips.map(({ ipPool }) => ipPool);
 };
 
-describe('an annotation that cannot be read is refused by its name and its fault', () => {
+describe('an annotation that cannot be read is refused with its name and its fault', () => {
   test.each([
     { name: 'bad JSON', key: IPPOOL, text: '{"ipv4": ["team-a"', fault: 'bad JSON' },
     { name: 'bad JSON of ippools', key: IPPOOLS, text: '[{]', fault: 'bad JSON' },
@@ -135,11 +135,11 @@ describe('an annotation that cannot be read is refused by its name and its fault
     expect(await poolsOf(annotations)).toEqual(['team-a']); // eth0 needs no place
   });
 
-  test('one of 10 MB never gets as far as a pod', async () => {
+  test('the API server refuses an annotation of 10 MB', async () => {
     await expect(podWith({ [IPPOOL]: json({ ipv4: ['x'.repeat(10_000_000)] }) })).rejects.toThrow(/too (large|long)/i);
   });
 
-  test('unknown keys are told in the log and cost nobody an address', async () => {
+  test('unknown keys are logged, and the ADD succeeds', async () => {
     const text = '{"ipv4": ["team-a"], "ipv5": ["x"], "__proto__": {"ipv6": ["default-6"]}, "constructor": 1}';
     expect(await poolsOf({ [IPPOOL]: text })).toEqual(['team-a']);
     const told = `annotation ${IPPOOL}: the value has unknown keys that are ignored: "ipv5", "__proto__", "constructor"`;
@@ -147,7 +147,7 @@ describe('an annotation that cannot be read is refused by its name and its fault
   });
 });
 
-describe('what Spiderpool says of errors (reference 2.8), as changed by the design', () => {
+describe('errors as documented by Spiderpool, with the changes of the design', () => {
   test('a named pool that does not exist fails the whole ADD, and the error lists what exists', async () => {
     const { reason, message } = await refusal({ [IPPOOL]: json({ ipv4: ['team-a', 'team-z'] }) });
     expect(reason).toBe('unknown-pool');
@@ -202,7 +202,7 @@ describe('what Spiderpool says of errors (reference 2.8), as changed by the desi
     expect(message).toContain('interface "net1" is not among the named ones: "eth0"');
   });
 
-  test('a full pool: the next of the list; all full: error with used and total of each', async () => {
+  test('the next pool of the list is used when one is full; when all are full, the error has used and total of each', async () => {
     const tiny = (third: number) => ({ subnet: `10.${third}.0.0/24`, ips: [`10.${third}.0.10`] });
     await cluster.createPool('tiny-1', tiny(21));
     await cluster.createPool('tiny-2', tiny(22));
@@ -234,7 +234,8 @@ describe('sources of pools, the first that exists', () => {
     expect(ips.map(({ ipPool }) => ipPool)).toEqual(['team-a']);
   });
 
-  test('default pools of both families', async () => expect(await poolsOf({})).toEqual(['default-4', 'default-6']));
+  test('default pools of both families are used', async () =>
+    expect(await poolsOf({})).toEqual(['default-4', 'default-6']));
   test('the CNI configuration before default pools', async () =>
     expect(await poolsOf({}, { defaultIPv4IPPool: ['team-b'] })).toEqual(['team-b']));
   test("a namespace's annotation before the CNI configuration", async () =>

@@ -13,13 +13,13 @@ beforeAll(async () => {
 afterAll(() => cluster[Symbol.asyncDispose]());
 afterEach(() => cluster.ledger.clear());
 
-/** As Spiderpool's coordinator says it in the middle of the sandbox's set-up. */
+/** The request of Spiderpool's coordinator during the set-up of a sandbox. */
 function tellConflict(agent: AgentAtWork, { namespace, name, uid }: Pod, containerID: string) {
   const who = { containerID, podNamespace: namespace, podName: name, podUID: uid, netNamespace: '' };
   return agent.call('DELETE', PATHS.ips, { ...who, isReleaseConflictIPs: true });
 }
 
-test('the addresses of a sandbox in conflict are given back while its pod lives, and its next sandbox gets others', async () => {
+test('the addresses of a sandbox in conflict are released while its pod is alive, and its next sandbox gets others', async () => {
   await using agent = await startAgentOf(cluster);
   await agent.untilReady();
   const pod = await cluster.createPod({ name: 'web' });

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => cluster[Symbol.asyncDispose]());
 afterEach(() => cluster.ledger.clear());
 
-describe('an agent that dies in an ADD', () => {
+describe('an agent that crashes during an ADD', () => {
   test.each<{ step: FailpointName; records: number }>([
     { step: 'add-received', records: 0 },
     { step: 'address-chosen', records: 0 },
@@ -118,7 +118,7 @@ describe('the built agent', () => {
       else failed.push(answer.document);
     };
     const burst = () => inParallel(Array(12), 4, addOne);
-    // As the DaemonSet does it: the old one ends, the plugin is replaced, the new one starts.
+    // As in the DaemonSet: the old agent ends, the plugin is replaced, the new agent starts.
     const bursts = [burst()];
     await vi.waitUntil(() => given.size + failed.length >= 4, { timeout: 120_000, interval: 20 });
     const stopping = agent.stop();

@@ -49,14 +49,14 @@ test("with an agent's rights the API server takes events about a pod and about a
   expect([sink.lost, onTrouble.mock.calls]).toEqual([0, []]);
 });
 
-test('a namespace that is not there costs the event and nothing else', async () => {
+test('in a missing namespace the Event is lost, and nothing else fails', async () => {
   await using sink = new EventSink(cluster.ledger.agent(), { reporter: 'agent', instance: 'ipledger-agent-x' });
   const regarding = { apiVersion: 'v1', kind: 'Pod', namespace: 'gone', name: 'web-0', uid: '' };
   sink.emit({ regarding, type: 'Warning', reason: 'IPPoolExhausted', note: 'full' });
   await vi.waitUntil(() => sink.lost === 1, { timeout: 60_000, interval: 50 });
 });
 
-describe('an ADD that fails tells its pod', () => {
+describe('a failed ADD emits an Event on its pod', () => {
   const IPPOOL = 'ipam.spidernet.io/ippool';
   const asksFor = (...names: string[]) => JSON.stringify({ ipv4: names });
   let agent: AgentAtWork;
@@ -74,7 +74,7 @@ describe('an ADD that fails tells its pod', () => {
   });
   afterAll(() => agent[Symbol.asyncDispose]());
 
-  /** An ADD that is refused, and what a look at its pod shows when it has been told. */
+  /** An ADD that is refused, and the Event on its pod. */
   async function refuse(name: string, ippool: string, more?: Partial<AddArgs>) {
     const pod = await cluster.createPod({ name, namespace: 'shop', annotations: { [IPPOOL]: ippool } });
     const { message, details } = await agent.refusal(pod, more);
@@ -134,12 +134,12 @@ describe('an ADD that fails tells its pod', () => {
     },
   );
 
-  test('once for the same words, and nothing of what its user cannot mend', async () => {
+  test('once for the same text, and not for errors that the user cannot fix', async () => {
     const repeated = await refuse('again', asksFor('full'));
     for (let repeat = 0; repeat < 3; repeat += 1) await agent.refusal(repeated.pod);
     const stale = await agent.refusal({ ...repeated.pod, uid: 'of-one-before' });
     expect(stale).toMatchObject({ reason: 'bad-input' });
-    await refuse('after', asksFor('full')); // events are written one after the other: whatever was to come has come
+    await refuse('after', asksFor('full')); // Events are written one after the other, so all earlier ones are written
     const told = (await eventsIn('shop')).filter(({ regarding }) => ['again', 'first'].includes(regarding.name));
     expect(told.map((event) => [event.regarding.name, event.reason])).toEqual([['again', 'IPPoolExhausted']]);
   });

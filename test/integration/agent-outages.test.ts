@@ -50,8 +50,8 @@ const OUTAGE_MS = 32_000;
 const AT_ONCE = 20;
 const DONE = { code: 0, document: null };
 
-describe('the API server goes away for more than 30 s during a burst', () => {
-  test('ADDs wait or end with 11, DELs succeed; afterwards no leak, no duplicate, nothing is owed', async () => {
+describe('the API server is away for more than 30 s during a burst', () => {
+  test('ADDs wait or end with 11, and DELs succeed; afterwards no leak, no duplicate, no pending release', async () => {
     await using proxy = await startTcpProxy(cluster.ledger.port);
     await using agent = await startAgentOf(cluster, { port: proxy.port });
     const plugin = pluginOf(agent);
@@ -79,31 +79,31 @@ describe('the API server goes away for more than 30 s during a burst', () => {
       await wait(Math.max(0, at - AT_ONCE) * 1_000); // many at once, the others one a second while the server is away
       const answer = await add(pod);
       ends.push(answer);
-      if (answer.code !== 0) expect(await plugin('DEL', pod)).toEqual(DONE); // as a runtime does
+      if (answer.code !== 0) expect(await plugin('DEL', pod)).toEqual(DONE); // like a runtime
     });
     const allEnded = Promise.allSettled(burst);
-    await using _ = { [Symbol.asyncDispose]: async () => void (await allEnded) }; // no plugin outlives its agent
+    await using _ = { [Symbol.asyncDispose]: async () => void (await allEnded) }; // all plugins end before their agent
     await vi.waitUntil(() => ends.length >= 3, { timeout: 60_000, interval: 1 });
     proxy.hold('answers');
-    // One has landed, and the agent is not told.
+    // One create has arrived, but its answer is lost.
     await vi.waitUntil(async () => (await cluster.records()).length > agent.gauge('index-records'), 60_000);
     proxy.refuse();
     proxy.cut();
     proxy.release();
     const [over, endedBefore] = [wait(OUTAGE_MS), ends.length];
-    for (const pod of going) await cluster.deletePod(pod); // of which the agent hears nothing
+    for (const pod of going) await cluster.deletePod(pod); // the agent does not see this
     expect(await Promise.all(leaving.map((pod) => plugin('DEL', pod)))).toEqual(leaving.map(() => DONE));
     expect(await journalOf(agent, 'release')).toHaveLength(gone.length);
-    expect(await plugin('STATUS', staying[0] as Pod)).toEqual(DONE); // an outage takes no node down
+    expect(await plugin('STATUS', staying[0] as Pod)).toEqual(DONE); // an outage does not make a node NotReady
     await over;
     await proxy.accept();
 
     await Promise.all(burst);
     const failed = ends.filter(({ code }) => code !== 0);
     expect(failed.map(({ document }) => document?.code)).toEqual(failed.map(() => 11));
-    expect(failed).not.toEqual([]); // who began early could not wait for so long
+    expect(failed).not.toEqual([]); // calls that started early could not wait long enough
     expect(await journalOf(agent, 'abandoned')).not.toEqual([]);
-    expect(ends.length - failed.length).toBeGreaterThan(endedBefore); // who began late could
+    expect(ends.length - failed.length).toBeGreaterThan(endedBefore); // calls that started late could
     await vi.waitUntil(async () => (await journalOf(agent, 'release')).length === 0, 60_000);
     for (const { uid } of [...gone, ...going]) held.delete(uid);
     const again = coming.filter(({ uid }) => !held.has(uid));
@@ -128,7 +128,7 @@ describe('the API server is killed and comes back', () => {
     await agent.untilReady();
     const [warm, ...pods] = await podsNamed('patient', 11);
     await agent.add(warm as Pod);
-    for (const pod of pods) await agent.call('POST', ADMIN_PATHS.explain, addArgsOf(pod)); // now it knows them
+    for (const pod of pods) await agent.call('POST', ADMIN_PATHS.explain, addArgsOf(pod)); // now the agent has them in its cache
     balancer.refuse();
     await cluster.ledger.server.kill();
     const adding = pods.map((pod) => agent.addressesOf(pod, { timeoutMs: 120_000 }));
@@ -139,8 +139,8 @@ describe('the API server is killed and comes back', () => {
   });
 });
 
-describe('a create that lands after its caller was told that it failed', () => {
-  /** The create of the ADD reaches the paused server, which never hears that it was given up. */
+describe('a create that arrives after its caller got an error', () => {
+  /** The create of the ADD reaches the paused server, which does not learn that the caller gave up. */
   async function abandon(second: ApiServer, proxy: TcpProxy, agent: AgentAtWork, pod: Pod, more = {}): Promise<void> {
     await pauseForSure(second);
     const failing = agent.tryAdd(pod, { timeoutMs: 12_000, containerID: 'c1', ...more });
@@ -175,7 +175,7 @@ describe('a create that lands after its caller was told that it failed', () => {
     expect(await cluster.records()).toHaveLength(2);
   });
 
-  test('and lands only after the retry has its answer: it is given back', async () => {
+  test('and that arrives only after the retry was answered is released', async () => {
     await using second = await cluster.ledger.server.secondServer();
     await using stuck = await startTcpProxy(Number(new URL(second.url).port));
     await using agent = await startAgentOf(cluster, { port: stuck.port });
@@ -186,7 +186,7 @@ describe('a create that lands after its caller was told that it failed', () => {
     const late = '10.0.0.99'; // not what the retry chooses, or the retry would be there first
     await abandon(second, stuck, agent, pod as Pod, { requestedIPs: [late] });
     await agent.stop();
-    // The agent is started again, and finds another server.
+    // The agent is restarted, with another server.
     await using next = await startAgentOf(cluster, { directory: agent.directory });
     const [address] = await next.addressesOf(pod as Pod, { containerID: 'c2' });
     const records = cluster.ledger.controller();

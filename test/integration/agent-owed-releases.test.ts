@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => cluster[Symbol.asyncDispose]());
 afterEach(() => cluster.ledger.clear());
 
-/** A pod whose address the agent will give back at its DEL, because it knows that the pod is gone. */
+/** A pod whose address the agent will release at its DEL, because the watch has reported its deletion. */
 async function addAndForget(agent: AgentAtWork, pod: Pod): Promise<string[]> {
   const addresses = await agent.addressesOf(pod);
   await cluster.deletePod(pod);
@@ -27,7 +27,7 @@ async function addAndForget(agent: AgentAtWork, pod: Pod): Promise<string[]> {
   return addresses;
 }
 
-/** Of a static pod, whose uid survives that its mirror goes and comes back: the same sandbox may be added again. */
+/** A static pod: its uid stays the same when its mirror pod is deleted and created again, so its sandbox may be added again. */
 async function createMirror(name: string): Promise<Pod> {
   const uid = `static-${name}`;
   return { ...(await cluster.createPod({ name, annotations: { 'kubernetes.io/config.mirror': uid } })), uid };
@@ -52,7 +52,7 @@ describe('a DEL while the API server is away', () => {
     expect(await journalOf(next)).toEqual([]);
   });
 
-  test('that is followed by an ADD of the same sandbox does not hit what the ADD was answered with', async () => {
+  test('that is followed by an ADD of the same sandbox does not release the record of that ADD', async () => {
     await using proxy = await startTcpProxy(cluster.ledger.port);
     await using agent = await startAgentOf(cluster, { port: proxy.port });
     await agent.untilReady();
@@ -82,7 +82,7 @@ describe('a DEL that the API server refuses', () => {
       () => false,
     );
 
-  test('because the role of the agent was taken away: it succeeds, and is done once the role is back', async () => {
+  test('because the role of the agent was removed: it succeeds, and is done once the role is back', async () => {
     await using agent = await startAgentOf(cluster);
     await agent.untilReady();
     const pod = await cluster.createPod({ name: 'refused' });
@@ -126,7 +126,7 @@ describe('a DEL that the API server refuses', () => {
     expect(after?.resourceVersion).not.toBe(before?.resourceVersion);
     await agent.stop();
     await using next = await startAgentOf(cluster, { directory: agent.directory });
-    await next.untilReady(); // and has settled what the journal had
+    await next.untilReady(); // which includes settling the journal
     expect(await cluster.records()).toEqual([after]);
   });
 });

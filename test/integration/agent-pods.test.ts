@@ -26,7 +26,7 @@ afterEach(() => cluster.ledger.clear());
 
 const recordsOf = async (uid: string) => (await cluster.records()).filter(({ spec }) => spec.holder.uid === uid);
 
-describe('who may ask', () => {
+describe('which pods are served', () => {
   test.each([
     { name: 'succeeded', status: { phase: 'Succeeded' }, restartPolicy: 'Never', because: 'it has succeeded' },
     { name: 'failed', status: { phase: 'Failed' }, restartPolicy: 'Never', because: 'it has failed' },
@@ -76,7 +76,7 @@ describe('who may ask', () => {
     expect(await recordsOf('static-uid-1')).toHaveLength(1);
     expect((await agent.refusal(mirror)).reason).toBe('bad-input');
     await cluster.deletePod(mirror);
-    await cluster.createPod({ name: 'static-worker-1', annotations }); // kubelet makes it anew, the containers run on
+    await cluster.createPod({ name: 'static-worker-1', annotations }); // kubelet creates the mirror pod again, the containers run on
     const [before] = await recordsOf('static-uid-1');
     await agent.del({ ...mirror, uid: 'static-uid-1' });
     await agent.add({ ...mirror, uid: 'static-uid-1' }, { containerID: 'c2' });
@@ -203,7 +203,7 @@ describe('one interface, many calls', () => {
     expect(await cluster.records()).toHaveLength(1);
   });
 
-  test('one of two callers goes away: the other is answered, and the DEL leaves nothing', async () => {
+  test('when one of two callers goes away, the other is answered, and the DEL leaves no record', async () => {
     for (let round = 0; round < 10; round += 1) {
       const pod = await cluster.createPod({ name: `fickle-${round}` });
       const text = JSON.stringify(addArgsOf(pod));
@@ -222,7 +222,7 @@ describe('one interface, many calls', () => {
     }
   });
 
-  test('a record that was deleted and re-taken by somebody else is not answered again', async () => {
+  test('a record that was deleted and taken by another holder is not answered again', async () => {
     const pod = await cluster.createPod({ name: 'robbed' });
     const [address = ''] = await agent.addressesOf(pod);
     await cluster.remove(`/apis/ipledger.io/v1alpha1/iprecords/${address}`);
@@ -237,7 +237,7 @@ describe('one interface, many calls', () => {
     expect((await cluster.records()).map(({ spec }) => spec.holder.name)).toEqual(['thief']);
   });
 
-  test('a new sandbox of a living pod keeps its address, and it goes when the pod does', async () => {
+  test('a new sandbox of a living pod keeps its address, which is released when the pod ends', async () => {
     const pod = await cluster.createPod({ name: 'restarted' });
     const first = await agent.addressesOf(pod, { containerID: 'c1' });
     await agent.del(pod, { containerID: 'c1' });
@@ -250,7 +250,7 @@ describe('one interface, many calls', () => {
     await vi.waitUntil(async () => (await cluster.records()).length === 0, 20_000);
   });
 
-  test('a kept address goes when the pod succeeds', async () => {
+  test('a kept address is released when the pod succeeds', async () => {
     const pod = await cluster.createPod({ name: 'job', restartPolicy: 'Never' });
     await agent.add(pod);
     await agent.del(pod);

@@ -33,7 +33,7 @@ const patchSpec = ({ path }: PoolWithPods, spec: object) => cluster.patch(path, 
 const addressesHeld = async () => (await cluster.records()).map(({ spec }) => spec.address).sort();
 
 interface HeldAgent extends AgentAtWork {
-  /** An ADD that has chosen its address when `change` begins, and whose create is sent only when `change` is done. */
+  /** An ADD that has chosen its address before `change` starts, and whose create is sent after `change` is done. */
   addAcross(pod: Pod, change: () => Promise<void>): Promise<Answer<unknown>>;
 }
 
@@ -54,7 +54,7 @@ async function startHeldAgent(): Promise<HeldAgent> {
     addAcross: async (pod, change) => {
       const { promise: chosen, resolve } = Promise.withResolvers<'chosen'>();
       onChosen = () => {
-        proxy.hold(); // before the create is written, and in both directions: the agent does not hear of the change
+        proxy.hold(); // before the create is sent, and in both directions, so that the agent does not see the change
         resolve('chosen');
       };
       const before = await addressesHeld();
@@ -70,7 +70,7 @@ async function startHeldAgent(): Promise<HeldAgent> {
   };
 }
 
-/** Once the agent has heard of the change, which `explain` tells without taking anything: the ADD is refused like this. */
+/** Waits with `explain`, which takes no address, until the agent has seen the change; then the ADD is refused like this. */
 async function expectRefusal(agent: AgentAtWork, pod: Pod, expected: object): Promise<void> {
   await vi.waitFor(async () => {
     const { body } = await agent.call<ExplainAnswer & ErrorBody>('POST', ADMIN_PATHS.explain, addArgsOf(pod));
@@ -92,7 +92,7 @@ async function giveBack(agent: AgentAtWork, pod: Pod): Promise<void> {
   }, 20_000);
 }
 
-/** The controller as far as it keeps and lets go of pools. */
+/** The part of the controller that adds and removes the finalizers of pools. */
 function keepPoolsAsLeader(): AsyncDisposable {
   const stack = new AsyncDisposableStack();
   const client = cluster.ledger.controller();
@@ -138,7 +138,7 @@ describe('a pool that changes after an ADD has chosen and before the record is c
       expect(await agent.addAcross(first, () => change(pool))).toMatchObject({ status: 200 });
       const given = await addressesHeld();
       await expectRefusal(agent, second, { reason: next });
-      expect(await agent.addressesOf(first)).toEqual(given); // asked again, it has what it had
+      expect(await agent.addressesOf(first)).toEqual(given); // the repeated ADD gets the same addresses
       await reopen(pool, given);
       await expectRefusal(agent, second, full(pool, given));
       await giveBack(agent, first);
@@ -147,7 +147,7 @@ describe('a pool that changes after an ADD has chosen and before the record is c
     },
   );
 
-  test('shrunk by the chosen address: nobody gets it after that ADD, and what is left of the pool is given', async () => {
+  test('shrunk by the chosen address: no later ADD gets it, and the rest of the pool is given out', async () => {
     const pool = await poolOf(['10', '11', '12']);
     await using agent = await startHeldAgent();
     const [early, first, second] = [await pool.pod('early'), await pool.pod('first'), await pool.pod('second')];

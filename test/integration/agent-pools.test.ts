@@ -16,7 +16,7 @@ afterEach(() => cluster.ledger.clear());
 const poolOf = poolMaker(() => cluster);
 
 describe('two agents', () => {
-  test('race for the last address 500 times: each time exactly one wins', async () => {
+  test('compete for the last address 500 times: each time exactly one gets it', async () => {
     const pool = await poolOf(['10']);
     await using one = await startAgentOf(cluster);
     await using two = await startAgentOf(cluster, { node: 'worker-2' });
@@ -31,11 +31,11 @@ describe('two agents', () => {
       );
       const lost = answers.filter(({ status }) => status !== 200).map(({ body }) => body);
       expect(lost).toMatchObject([{ reason: 'pools-exhausted' }]);
-      await cluster.ledger.clear(); // the pods live on: a DEL would keep the address for them
+      await cluster.ledger.clear(); // the pods are alive: a DEL would keep their addresses
     }
   });
 
-  test('one waits for an address of a full pool and is woken when the other gives it back', async () => {
+  test('one waits for an address of a full pool and gets it when the other releases one', async () => {
     const pool = await poolOf(['10']);
     await using one = await startAgentOf(cluster);
     await using two = await startAgentOf(cluster, { node: 'worker-2', config: { exhaustedWaitSeconds: 60 } });
@@ -74,7 +74,7 @@ test('while a hundred pods wait for a full pool, one of another pool is answered
   expect(ended).toEqual(Array.from(pods, () => 500));
 });
 
-test('half of a dual stack that fails gives the other half back', async () => {
+test('when one family of a dual-stack ADD fails, the address of the other is released', async () => {
   const pool = await poolOf(['10', '11']);
   await cluster.createPool('six', { subnet: 'fd00::/64', ips: ['fd00::10'] });
   await using agent = await startAgentOf(cluster);
@@ -86,7 +86,7 @@ test('half of a dual stack that fails gives the other half back', async () => {
   expect((await cluster.records()).map(({ spec }) => spec.holder.name)).toEqual(['dual-1', 'dual-1']);
 });
 
-test('with a cooldown a released address rests, and nobody gets it meanwhile', async () => {
+test('in a pool with a cooldown a released address is not given out before the cooldown ends', async () => {
   const pool = await poolOf(['10'], {}, { annotations: { 'ipledger.io/reuse-cooldown': '1h' } });
   await using agent = await startAgentOf(cluster);
   await agent.untilReady();
@@ -118,7 +118,7 @@ test('without a prober a Suspect address is never taken by another', async () =>
   await controller.close();
 });
 
-test('a reserved address is not given, and a pool of nothing else is objected to', async () => {
+test('a reserved address is not given out, and a pool of only reserved addresses has an objection', async () => {
   const pool = await poolOf(['10', '11']);
   await using agent = await startAgentOf(cluster);
   await agent.untilReady();

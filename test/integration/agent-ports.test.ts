@@ -17,13 +17,13 @@ const COUNTED = {
   records: 'ipledger_index_records',
 };
 
-/** As kubelet and Prometheus ask. */
+/** The requests of kubelet and Prometheus. */
 async function get(port: number, path: string): Promise<{ status: number; text: string }> {
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(30_000) });
   return { status: answer.status, text: await answer.text() };
 }
 
-/** What is not zero. */
+/** The samples that are not zero. */
 async function countsAt(port: number): Promise<Partial<Record<keyof typeof COUNTED, number>>> {
   const { text } = await get(port, '/metrics');
   const samples = new Map(text.split('\n').map((line) => [line.slice(0, line.lastIndexOf(' ')), line]));

@@ -77,7 +77,7 @@ test('an agent that was synced once stays ready while the API server is away', a
   expect((await agent.call('GET', PATHS.status)).status).toBe(200);
 });
 
-test('an agent that never reaches the API server ends when it is told to', async () => {
+test('an agent that never reaches the API server stops on SIGTERM', async () => {
   await using proxy = await startTcpProxy(cluster.ledger.port);
   proxy.refuse();
   await using agent = await startAgentOf(cluster, { port: proxy.port });
@@ -90,7 +90,7 @@ test('an agent that never reaches the API server ends when it is told to', async
   expect((await waiting).body).toMatchObject({ reason: 'agent-unavailable' });
 });
 
-test('GC releases what the runtime does not know and whose pod is gone, and nothing else', async () => {
+test('GC releases records that the runtime does not list and whose pod is gone, and no others', async () => {
   await cluster.ledger.clear();
   await using agent = await startAgentOf(cluster, { node: 'worker-2' });
   await agent.untilReady();
@@ -126,7 +126,7 @@ test('GC releases what the runtime does not know and whose pod is gone, and noth
   expect(missing.body.reason).toBe('bad-input');
 });
 
-test('CHECK: fine as it was answered, and says what differs', async () => {
+test('CHECK succeeds with the answer of the ADD, and names a difference', async () => {
   await cluster.ledger.clear();
   await using agent = await startAgentOf(cluster);
   const pod = await cluster.createPod({ name: 'checked' });

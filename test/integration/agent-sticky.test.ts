@@ -37,7 +37,7 @@ async function onlyRecord() {
   return record;
 }
 
-/** As kubelet ends it: the sandbox first, then the object. */
+/** Like kubelet: the sandbox ends first, then the object is removed. */
 async function endOn(agent: AgentAtWork, pod: Pod): Promise<void> {
   await cluster.deletePod(pod);
   await vi.waitUntil(async () => (await agent.tryAdd(pod)).status !== 200, { timeout: 20_000, interval: 100 });
@@ -77,7 +77,7 @@ test('a take-over costs one list, one read and one update', async () => {
   await cluster.deletePod(second);
 });
 
-test('reborn while the record is still Allocated: the ADD says so in time, and gets it once the controller has moved it', async () => {
+test('when the record of the previous pod is still Allocated, the ADD fails in time, and succeeds once the controller has moved it', async () => {
   const lost = await born('db-1', 'worker-2');
   const address = await two.addressesOf(lost);
   await cluster.deletePod(lost); // by force: its node may still run it
@@ -92,7 +92,7 @@ test('reborn while the record is still Allocated: the ADD says so in time, and g
   await cluster.deletePod(reborn);
 });
 
-test('the late DEL of a node that still has the old record in mind does not touch that of the pod reborn elsewhere', async () => {
+test('the late DEL of a node with an old record in its index does not touch the record of the new pod on another node', async () => {
   const lost = await born('db-2', 'worker-2');
   const address = await two.addressesOf(lost);
   await cluster.deletePod(lost);
@@ -106,7 +106,7 @@ test('the late DEL of a node that still has the old record in mind does not touc
   await cluster.deletePod(reborn);
 });
 
-test('the late DEL of an ordinary pod does not touch an address that somebody else has by now', async () => {
+test('the late DEL of an ordinary pod does not touch an address that another pod has by now', async () => {
   const lost = await cluster.createPod({ name: 'plain', node: 'worker-2' });
   const [address = ''] = await two.addressesOf(lost);
   await cluster.deletePod(lost);
@@ -118,7 +118,7 @@ test('the late DEL of an ordinary pod does not touch an address that somebody el
   expect(await onlyRecord()).toEqual(taken);
 });
 
-test('a pool that is no candidate any more: the next pod gets a new address', async () => {
+test('when the pool is not a candidate any more, the next pod gets a new address', async () => {
   const first = await born('db-3');
   await one.add(first);
   await endOn(one, first);
@@ -157,7 +157,7 @@ test("a virtual machine's address is under its name, goes from launcher to launc
   for (const pod of [target, third]) await cluster.deletePod(pod);
 });
 
-test('a Suspect address of a living sandbox comes back to it at the next ADD', async () => {
+test('a Suspect address of a living sandbox becomes Allocated again at the next ADD', async () => {
   const pod = await cluster.createPod({ name: 'doubted' });
   const address = await one.addressesOf(pod);
   const record = await onlyRecord();

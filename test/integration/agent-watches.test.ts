@@ -7,7 +7,7 @@ import { type AgentAtWork, type Pod, type PodCluster, startAgentOf, startPodClus
 type Watches = Readonly<Record<string, number>>;
 
 const POOL = '/apis/spiderpool.spidernet.io/v2beta1/spiderippools/full';
-/** Of one agent that has nothing to do; `resource` is one object by its name. */
+/** The watches of one idle agent; `resource` is one object by its name. */
 const KEPT: Watches = {
   'pods cluster': 1,
   'nodes resource': 1,
@@ -38,7 +38,7 @@ afterAll(async () => {
   await cluster[Symbol.asyncDispose]();
 });
 
-/** By kind and scope, as the API server counts them. */
+/** The number of watches by kind and scope, from the metrics of the API server. */
 async function openWatches(): Promise<Watches> {
   const lines = (await cluster.ledger.server.metrics()).split('\n');
   const counted = lines.flatMap((line) => {
@@ -56,7 +56,7 @@ async function addedWatches(): Promise<Watches> {
   return Object.fromEntries(added.filter(([, count]) => count !== 0));
 }
 
-/** Watches come and go a moment after what causes them; how it ends is told if it is not as wanted. */
+/** Watches open and close shortly after their cause; the last state is in the error if it does not match. */
 async function expectWatches(wanted: Watches): Promise<void> {
   await vi.waitFor(async () => expect(await addedWatches()).toEqual(wanted), PATIENCE);
 }
@@ -69,12 +69,12 @@ async function sent(resource: string): Promise<{ events: number; bytes: number }
   };
 }
 
-/** What the watches of a kind carry because of an act, after at least so many events of it. */
+/** The bytes that the watches of a kind carry because of an act, after at least this number of its events. */
 async function sentBy(resource: string, atLeast: number, act: () => Promise<unknown>) {
   const start = await sent(resource);
   await act();
   await vi.waitUntil(async () => (await sent(resource)).events - start.events >= atLeast, PATIENCE);
-  await wait(1_000); // for what should not come
+  await wait(1_000); // time for events that should not come
   const end = await sent(resource);
   return { events: end.events - start.events, bytes: end.bytes - start.bytes };
 }
@@ -86,7 +86,7 @@ test('before the adoption an agent watches for its marker, afterwards only what 
   await expectWatches(KEPT);
 });
 
-test('it is sent the pods of its node only', async () => {
+test('an agent receives only the pods of its node', async () => {
   const own = before['pods cluster'] ?? 0;
   const { events } = await sentBy('pods', 4 * own + 1, async () => {
     for (const name of ['a', 'b', 'c']) await cluster.createPod({ name, node: 'worker-2' });
@@ -95,7 +95,7 @@ test('it is sent the pods of its node only', async () => {
   expect(events).toBe(4 * own + 1);
 });
 
-test('of a pool it is sent the metadata only', async () => {
+test('an agent receives only the metadata of a pool', async () => {
   const { events, bytes } = await sentBy('spiderippools', 1, () =>
     cluster.patch(POOL, { metadata: { labels: { team: 'a' } } }),
   );
@@ -103,7 +103,7 @@ test('of a pool it is sent the metadata only', async () => {
   expect(bytes).toBeLessThan(1_500); // the excluded addresses alone have more
 });
 
-test('records are watched while somebody waits for an address of a full pool, by one watch, and not before or after', async () => {
+test('records are watched by one watch while a call waits for an address of a full pool, and not before or after', async () => {
   const [holds, first, second] = (await Promise.all(
     ['holds', 'first', 'second'].map((name) => cluster.createPod({ name })),
   )) as [Pod, Pod, Pod];

@@ -106,7 +106,7 @@ test('requests are counted by their labels', async () => {
 });
 
 describe('failures', () => {
-  test('paused it answers nothing, and resumed it answers what waited', async () => {
+  test('a paused server answers nothing, and answers waiting requests after it is resumed', async () => {
     server.pause();
     const waiting = asAdmin({ path: '/readyz' });
     await expect(asAdmin({ path: '/readyz', timeoutMs: 500 })).rejects.toThrow('aborted');
@@ -114,7 +114,7 @@ describe('failures', () => {
     expect(await waiting).toMatchObject({ status: 200 });
   });
 
-  test('killed it refuses connections, and restarted it has the same address and data', async () => {
+  test('a killed server refuses connections, and has the same address and data after a restart', async () => {
     await createConfigMap('kept');
     const [url, pid] = [server.url, server.pid()];
     await server.kill();
@@ -185,7 +185,7 @@ describe('a proxy in front of it', () => {
 });
 
 describe('what a run leaves behind', () => {
-  test('servers and files of a dead owner go, a stranger that names them and a living run stay', async () => {
+  test('servers and files of a dead owner are removed; an unrelated process and a living run stay', async () => {
     const dead = join(RUNS_ROOT, '1-0-dead');
     await mkdir(dead, { recursive: true });
     const { etcd } = await findApiBinaries();
@@ -227,7 +227,7 @@ describe('what a run leaves behind', () => {
     const [line] = await once(owner.stdout, 'data');
     const { pid, dir } = JSON.parse(String(line)) as { pid: number; dir: string };
 
-    await access(dir); // once its owner is dead any run that starts may remove it
+    await access(dir); // any run that starts may remove it after its owner died
     owner.kill('SIGKILL');
     await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 5_000);
     await removeLeftovers();

@@ -9,27 +9,27 @@ import type { PodCluster } from './pod-cluster.ts';
 
 interface ProcessWish {
   readonly node?: string;
-  /** Of another build than that in dist/. */
+  /** The directory of another build than dist/. */
   readonly program?: string;
   /** For its environment. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
 export interface ClusterAgentProcess extends AsyncDisposable {
-  /** What a runtime's environment must hold for the plugin to find this agent. */
+  /** The variables by which the plugin finds this agent. */
   readonly env: Readonly<Record<'IPLEDGER_SOCKET' | 'IPLEDGER_SPOOL', string>>;
   readonly dataDirectory: string;
   readonly spoolDirectory: string;
   readonly pid: number;
-  /** The power cut: SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** The polite end, as at an upgrade: SIGTERM. */
+  /** Sends SIGTERM, as in an upgrade. */
   stop(): Promise<number | null>;
-  /** On the same directories, of the same build unless told. */
+  /** Restarts it on the same directories, with the same build by default. */
   start(program?: string): Promise<void>;
 }
 
-/** The built agent of worker-1 unless told, with the token of its node, over the given port; resolves when it is ready. */
+/** The built agent, of worker-1 by default, with the token of its node, over the given port; resolves when it is ready. */
 export async function startClusterAgentProcess(
   cluster: PodCluster,
   port: number,

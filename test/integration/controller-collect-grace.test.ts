@@ -19,7 +19,7 @@ beforeAll(async () => {
   return () => stage[Symbol.asyncDispose]();
 });
 
-test('of pods deleted by force on a node that is well one with a long grace keeps its address for it; others come back, adopted ones too', async () => {
+test('of pods deleted by force on a well node, one with a long grace period keeps its address that long; others are freed, adopted ones too', async () => {
   const usual = await stage.pod('usual', { graceSeconds: 30, address: '10.0.0.1' });
   const slow = await stage.pod('slow', { graceSeconds: 600, address: '10.0.0.2' });
   // As adopted: of its sandbox nothing is known, so no DEL within the grace of its pod frees it.

@@ -26,7 +26,7 @@ beforeEach(async () => {
   for (const node of ['worker-1', 'worker-2']) await stage.setNode(node, true);
 });
 
-/** Long enough for everything that would be done wrongly to be done. */
+/** Long enough for any wrong write to happen. */
 const meanwhile = () => wait(QUICK.settleMs + 2 * QUICK.sweepEveryMs + 1_000);
 
 describe('a pod whose DEL never came', () => {
@@ -161,7 +161,7 @@ describe('a node', () => {
   });
 });
 
-describe('records in the hands of an operator', () => {
+describe('records that an operator changes', () => {
   test('edited while the pod lives: put right, and told', async () => {
     const pod = await stage.pod('edited', { address: '10.0.2.1' });
     await stage.record('10.0.2.1', held(pod));
@@ -263,7 +263,7 @@ test('a quarantine ends as the agent wrote it: for a foreign host, in no namespa
   await expectCauses(running).toEqual(['quarantine-over']);
 });
 
-test('a pool with a cooldown: what is collected rests first', async () => {
+test('in a pool with a cooldown a collected record becomes Cooling', async () => {
   const pools = '/apis/spiderpool.spidernet.io/v2beta1/spiderippools';
   await stage.admin('POST', pools, {
     apiVersion: 'spiderpool.spidernet.io/v2beta1',

@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 const LIVING = ['10.1.0.0', '10.1.0.1', '10.1.0.2', '10.1.0.3', '10.1.0.4'];
 
-/** So many records of pods that are no more, among those of five that live. */
+/** Records of this number of deleted pods, and of five living ones. */
 async function leak(count: number): Promise<void> {
   for (const [at, address] of LIVING.entries()) {
     const pod = await stage.pod(`living-${at}`, { address });
@@ -55,7 +55,7 @@ describe('leaders', () => {
     await using heir = runController(stage, { identity: 'heir', settings });
     await vi.waitUntil(() => sum(doomed.collected) > 20, { ...PATIENCE, interval: 5 });
     proxy.refuse();
-    proxy.cut(); // for the cluster it is dead: its lease runs out
+    proxy.cut(); // the cluster cannot reach it, and its lease expires
     await untilNames(stage, LIVING);
     expect(sum(heir.collected)).toBeGreaterThan(0);
     expect(sum(heir.collected) + sum(doomed.collected)).toBeLessThanOrEqual(300);
@@ -96,7 +96,7 @@ describe('leaders', () => {
   });
 });
 
-describe('watches that lag behind', () => {
+describe('watches that are late', () => {
   test('a record that was taken over meanwhile: the write of the old view is refused', async () => {
     await using proxy = await startTcpProxy(stage.cluster.port);
     const viewClient = stage.cluster.controller({ port: proxy.port });
@@ -146,7 +146,7 @@ describe('watches that lag behind', () => {
     const pod = await stage.pod('new', { address: '10.0.0.3' });
     await stage.record('10.0.0.3', held(pod));
     await vi.waitUntil(() => leader.view.records.get('10.0.0.3') !== null, PATIENCE);
-    leader.view.pods.remove('prod', 'new'); // as if its watch alone were late
+    leader.view.pods.remove('prod', 'new'); // as if only the watch of pods were late
     await leader.collection.sweep();
     await wait(QUICK.settleMs + 500);
     await leader.collection.sweep();

@@ -57,7 +57,7 @@ test.each([
   expect(JSON.parse(stdout)).toMatchObject({ level: 60, msg: says });
 });
 
-test('it leads, is ready, collects, and at SIGTERM gives the lease back at once', async () => {
+test('it is elected, becomes ready, collects, and releases the lease at SIGTERM', async () => {
   await stage.record('10.0.0.1', { name: 'dead', uid: 'dead' });
   await using first = await startControllerProgram(stage, 'first');
   await vi.waitUntil(async () => (await leaseHolder()) === 'first', PATIENCE);

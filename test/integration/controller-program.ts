@@ -12,7 +12,7 @@ interface Place {
   readonly cluster: { readonly server: ServerPlace };
 }
 
-/** The shipped controller as a process of its own, with the token of its own account. */
+/** The built controller as a process, with the token of its service account. */
 export interface ControllerProgram extends AsyncDisposable {
   readonly pid: number;
   readonly lines: readonly Readonly<Record<string, unknown>>[];

@@ -15,7 +15,7 @@ import { holderOf, specOf } from '#test/contract/record-spec.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
 
-/** Seconds instead of minutes. The lease may be old: the machine of the tests is slow, and they rest on Ready instead. */
+/** Seconds instead of minutes. The lease may be old, because test machines are slow; the tests rely on Ready instead. */
 export const QUICK: CollectSettings = {
   ...COLLECT_DEFAULTS,
   sweepEveryMs: 700,
@@ -46,7 +46,7 @@ export interface MadePod {
   readonly node: string;
 }
 
-/** A cluster of API objects alone, and somebody who plays its kubelets and controllers. */
+/** A cluster of API objects only, with methods that play the kubelets and Kubernetes' controllers. */
 export interface ControllerStage extends AsyncDisposable {
   readonly cluster: LedgerCluster;
   readonly ledger: Ledger;
@@ -54,7 +54,7 @@ export interface ControllerStage extends AsyncDisposable {
   setNode(name: string, isReady: boolean): Promise<void>;
   removeNode(name: string): Promise<void>;
   pod(name: string, wish?: PodWish): Promise<MadePod>;
-  /** Gone at once, as with `--force --grace-period=0`. */
+  /** Deletes the object at once, as with `--force --grace-period=0`. */
   forceDelete(pod: MadePod): Promise<void>;
   record(address: string, holder: Partial<Holder>, spec?: Partial<RecordSpec>): Promise<IpRecord>;
   names(): Promise<string[]>;
@@ -146,7 +146,7 @@ export async function startControllerStage(): Promise<ControllerStage> {
 
 const AT_ONCE = 16;
 
-/** Records of pods that are no more: 10.2.0.0 and on. */
+/** Records of deleted pods, from 10.2.0.0 on. */
 export async function leakRecords({ record }: ControllerStage, count: number): Promise<void> {
   for (let from = 0; from < count; from += AT_ONCE) {
     const some = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, index) => from + index);
@@ -168,7 +168,7 @@ interface Running extends AsyncDisposable {
   readonly told: readonly EmittedEvent[];
 }
 
-/** What was collected, by cause. It is counted a moment after it was written, so it is looked at until it is as expected. */
+/** The collected records by cause. The counter changes shortly after the write, so this waits for the expected values. */
 export function expectCollected({ collected }: Pick<Running, 'collected'>) {
   return expect.poll(() => [...collected].toSorted(), PATIENCE);
 }
@@ -183,7 +183,7 @@ interface RunWish {
   readonly settings?: Partial<CollectSettings>;
 }
 
-/** A whole controller, with its own token, that leads or waits to. */
+/** A whole controller with its own token, as leader or as standby. */
 export function runController(
   stage: ControllerStage,
   wish: RunWish = {},
@@ -199,7 +199,7 @@ export function runController(
   return { controller, collected, told, [Symbol.asyncDispose]: () => controller[Symbol.asyncDispose]() };
 }
 
-/** One who believes to lead, whatever the lease says. `viewClient`: what its watches go through. */
+/** A replica that acts as leader without a lease. `viewClient`: the client of its watches. */
 export async function leadAnyway(
   stage: ControllerStage,
   wish: RunWish & { readonly viewClient?: KubeClient; readonly mayWrite?: () => boolean } = {},
@@ -235,7 +235,7 @@ function collectDeps(client: KubeClient, settings: Partial<CollectSettings> = {}
   return { deps, told, collected: metrics.counts.collected };
 }
 
-/** Until the records are exactly these. */
+/** Waits until the records are exactly these. */
 export async function untilNames(stage: ControllerStage, names: readonly string[]): Promise<void> {
   const wanted = [...names].sort().join(' ');
   await vi.waitUntil(async () => (await stage.names()).sort().join(' ') === wanted, PATIENCE);

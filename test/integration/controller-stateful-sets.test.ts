@@ -26,7 +26,7 @@ beforeEach(async () => {
   await stage.setNode('worker-1', true);
 });
 
-/** Long enough for everything that would be done wrongly to be done. */
+/** Long enough for any wrong write to happen. */
 const meanwhile = () => wait(QUICK.settleMs + 2 * QUICK.sweepEveryMs + 1_000);
 
 async function makeSet(range: { readonly replicas: number; readonly ordinals?: { readonly start: number } }) {

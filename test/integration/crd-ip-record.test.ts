@@ -35,7 +35,7 @@ const SPEC: RecordSpec = {
 const V6 = { ...SPEC, address: 'fd00::c', prefix: 64 };
 const V6_NAME = 'fd00-0000-0000-0000-0000-0000-0000-000c';
 
-/** Texts and nulls where the types want better: what a stranger may send. */
+/** Texts and nulls in place of the right types, as an unknown client may send them. */
 type Loose = { readonly [Field in keyof RecordSpec]?: unknown };
 const nameOf = ({ address, domain }: Loose) => recordName(parseAddress(String(address)), String(domain));
 const record = (spec: Loose, name = nameOf(spec)) => ({
@@ -343,7 +343,7 @@ describe('an update', () => {
   });
 });
 
-test('kubectl shows who has which address', async () => {
+test('kubectl shows the holder of each address', async () => {
   await send('POST', RECORDS, record(SPEC));
   const [head = '', row = ''] = (await kubectl(server, ['get', 'ipr'])).split('\n');
   expect(head.split(/\s+/)).toEqual([

@@ -10,7 +10,7 @@ const NETWORK = { subnet: '10.6.0.0/16', ips: ['10.6.1.10-10.6.1.20'] };
 const route = { dst: '10.7.0.0/16', gw: '10.6.0.2' };
 const routed = (change: object) => ({ ...NETWORK, routes: [{ ...route, ...change }] });
 const hex = (n: number) => (0x1000 + n).toString(16);
-/** As many as allowed, and each as long as it can be. */
+/** The largest allowed number of entries, each of the largest allowed length. */
 const LARGEST = {
   subnet: '2001:1db8:1000:1000:1000:1000::/96',
   ips: Array.from({ length: 1_000 }, (_, n) =>
@@ -43,7 +43,7 @@ const ACCEPTED = [
   { name: 'IPv6 in any spelling', spec: IPV6 },
   { name: 'a neighbour of the mapped addresses', spec: { subnet: '::fffe:0:0/96' } },
   { name: '1,000 items in each list, each as long as it can be', spec: { ...LARGEST, excludeIPs: LARGEST.ips } },
-  // What CEL cannot tell; the decoder and the webhook can.
+  // CEL cannot check these; the decoder and the webhook do.
   { name: 'a reversed range', spec: { ...NETWORK, ips: ['10.6.0.9-10.6.0.1'] } },
   { name: 'ranges that overlap', spec: { ...NETWORK, ips: ['10.6.0.1-10.6.0.9', '10.6.0.5'] } },
   { name: 'a gateway to hand out', spec: { ...NETWORK, gateway: '10.6.1.10' } },
@@ -189,7 +189,7 @@ describe.each(['SpiderIPPool', 'SpiderSubnet'] as const)('the network of a %s', 
     expect(await api.tryCreate(kind, {})).toMatchObject({ status: 422 });
   });
 
-  test('makes one message of one fault', async () => {
+  test('gives one message for one fault', async () => {
     const { body } = await api.tryCreate(kind, { spec: { ...IPV6, subnet: 'fd00::/129' } });
     expect((body as { details: { causes: unknown[] } }).details.causes).toHaveLength(1);
   });

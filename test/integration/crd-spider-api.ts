@@ -23,7 +23,7 @@ export class SpiderApi {
     return callApi(this.#server, { method, path, body, token: this.#server.adminToken });
   }
 
-  /** Stores nothing. As kubectl asks: unknown fields are refused, not dropped. */
+  /** A dry run with kubectl's setting: unknown fields are refused, not dropped. */
   tryCreate(kind: SpiderKind, fields: object): Promise<ApiAnswer> {
     return this.send('POST', `${pathOf(kind)}?dryRun=All&fieldValidation=Strict`, objectOf(kind, 'thing', fields));
   }

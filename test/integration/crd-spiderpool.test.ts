@@ -21,7 +21,7 @@ describe('a SpiderIPPool', () => {
     matchExpressions: [{ key: 'zone', operator, values }],
   });
 
-  test('is neither default nor disabled unless it says so', async () => {
+  test('is neither default nor disabled by default', async () => {
     const { body } = await api.tryCreate('SpiderIPPool', pool({}));
     expect(body).toMatchObject({ spec: { default: false, disable: false } });
   });

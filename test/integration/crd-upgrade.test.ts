@@ -5,7 +5,7 @@ import { pathOf, SpiderApi } from './crd-spider-api.ts';
 
 const POOL = 'SpiderIPPool';
 const KIND = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/spiderippools.spiderpool.spidernet.io';
-/** What Spiderpool's own schema let in, and ours does not. */
+/** A spec that Spiderpool's schema accepts and ours does not. */
 const BAD = { subnet: '10.6.0.1/16', gateway: 'router' };
 
 /** The kind as it was before it had rules. */
@@ -19,7 +19,7 @@ function withoutRules(kind: unknown): object {
   return { ...rest, spec };
 }
 
-test('a pool stored before there were rules can still be changed elsewhere, and go', async () => {
+test('a pool stored before there were rules can still be changed in other fields, and deleted', async () => {
   await using server = await startApiServer();
   const api = new SpiderApi(server);
   const finalizers = ['spiderpool.spidernet.io/hold'];

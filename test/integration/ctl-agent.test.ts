@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 afterEach(() => cluster.ledger.clear());
 
-/** As root on the node of that agent. */
+/** Runs ipledgerctl as root on the node of that agent. */
 async function ctl({ socket }: AgentAtWork, ...args: string[]) {
   const terminal = openMemoryTerminal();
   const code = await runCtl(args, { socket }, terminal);
@@ -164,7 +164,7 @@ describe('two nodes, each asked by its own socket', () => {
     }
   });
 
-  test('check: a network namespace that is gone is found by the agent of its node, and by nobody else', async () => {
+  test('check: only the agent of the node finds a missing network namespace', async () => {
     const pod = await podAsking(['tiny'], 'worker-2');
     const netNamespace = join(other.directory, 'netns');
     await writeFile(netNamespace, '');

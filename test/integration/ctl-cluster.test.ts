@@ -35,7 +35,7 @@ beforeEach(async () => {
   await callApi(cluster.server, { method: 'DELETE', path: MARKER, token: cluster.server.adminToken });
 });
 
-/** What an operator has who was given the role `ipledger-ctl` and nothing else. */
+/** The rights of an operator with the role `ipledger-ctl` and nothing else. */
 async function writeOperatorsKubeconfig(): Promise<string> {
   const { server } = cluster;
   const token = await plainToken(server, 'ipledger-ctl');
@@ -98,13 +98,13 @@ test('check finds two addresses of one holder, and addresses outside their pool'
   ]);
 });
 
-test('release gives back exactly what was shown', async () => {
+test('release deletes exactly the record that was shown', async () => {
   await hold('10.0.0.11');
   expect(await ctl('release', '10.0.0.11', '--yes')).toMatchObject({ code: 0 });
   expect((await ctl('who', '10.0.0.11')).code).toBe(1);
 });
 
-test('what only an agent knows is refused off the node', async () => {
+test('commands that need an agent are refused with --kubeconfig', async () => {
   const { code, stderr } = await ctl('explain', '--kubeconfig', kubeconfig);
   expect([code, stderr]).toEqual([2, expect.stringContaining('only the agent of a node')]);
 });

@@ -107,7 +107,7 @@ test('every file of deploy/ is applied here', async () => {
   expect(files.toSorted()).toEqual([...IN_ORDER, FOREIGN_KIND].toSorted());
 });
 
-test('the API server knows every field of every file, and applying them again makes nothing new', async () => {
+test('the API server knows every field of every file, and applying them again changes nothing', async () => {
   const files = IN_ORDER.map((path) => `--filename=${join(DEPLOY, path)}`);
   const said = await kubectl(server, ['apply', '--dry-run=server', '--validate=strict', ...files]);
   const outcomes = said.split('\n').flatMap((line) => / (created|configured|unchanged) /.exec(line)?.[1] ?? []);
@@ -115,7 +115,7 @@ test('the API server knows every field of every file, and applying them again ma
   expect(outcomes).not.toContain('created');
 });
 
-test('the settings that are shipped are settings we read, without a warning', async () => {
+test('the shipped settings are read without a warning', async () => {
   const { data } = await read<{ data: Record<string, string> }>(
     '/api/v1/namespaces/ipledger/configmaps/spiderpool-conf',
   );
@@ -123,7 +123,7 @@ test('the settings that are shipped are settings we read, without a warning', as
   expect([Object.keys(data), warnings]).toEqual([['conf.yml'], []]);
 });
 
-test('the environment that is set is one the agent starts with', async () => {
+test('the agent starts with the environment of its manifest', async () => {
   const { template } = (await readDaemonSet()).spec;
   const env = Object.fromEntries(
     template.spec.containers[0].env.map(({ name, value }) => [name, value ?? 'from-kubelet']),
@@ -154,7 +154,7 @@ test('the agent has the rights on its host that it needs, and no more', async ()
   expect(namespaces.map(({ mountPropagation }) => mountPropagation)).toEqual(['HostToContainer', 'HostToContainer']);
 });
 
-test('the environment that is set is one the controller starts with, on the ports it names', async () => {
+test('the controller starts with the environment and the ports of its manifest', async () => {
   const [controller] = (await readDeployment()).spec.template.spec.containers;
   const env = Object.fromEntries(controller.env.map(({ name, value }) => [name, value ?? 'from-kubelet']));
   expect(readControllerEnv(env)).toMatchObject({ healthPort: 5720, metricsPort: 5721, webhookPort: 5722 });
@@ -166,7 +166,7 @@ test('the controller has two replicas that need no address of their own, and no 
   const { replicas, strategy, template } = (await readDeployment()).spec;
   const { hostNetwork, serviceAccountName, securityContext, containers } = template.spec;
   expect([replicas, hostNetwork, serviceAccountName]).toEqual([2, true, 'ipledger-controller']);
-  expect(strategy.rollingUpdate).toEqual({ maxUnavailable: 1, maxSurge: 0 }); // two cannot have the same ports of a node
+  expect(strategy.rollingUpdate).toEqual({ maxUnavailable: 1, maxSurge: 0 }); // two pods cannot use the same ports of a node
   expect(securityContext).toMatchObject({ runAsNonRoot: true });
   expect(containers[0].securityContext).toEqual({
     allowPrivilegeEscalation: false,

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentAtWork } from './pod-cluster.ts';
 
-/** `release`: what is owed. `abandoned`: names that are looked after for ten minutes, because a create may still land. */
+/** `release`: pending releases. `abandoned`: names that are checked for ten minutes, because a create may still arrive. */
 export async function journalOf(
   { directory }: AgentAtWork,
   kind: 'release' | 'abandoned' | '' = '',

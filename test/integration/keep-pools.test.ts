@@ -75,7 +75,7 @@ test.each([
   await isKept();
 });
 
-test('a deleted pool stays while an address of it is held, in whatever way, and goes with the last', async () => {
+test('a deleted pool stays while an address of it is held in any state, and is removed after the last one', async () => {
   await using _ = await lead();
   await sure(admin.create(POOLS, poolOf('pool-a', SPEC)));
   await eventually(admin, POOLS, { name: 'pool-a' }, (pool) => expect(pool?.metadata.finalizers).toEqual([FINALIZER]));
@@ -97,7 +97,7 @@ test('a deleted pool stays while an address of it is held, in whatever way, and 
   expect(await ledger.get('10.0.0.1')).toMatchObject({ spec: { state: 'Cooling' } });
 });
 
-test('a subnet goes when its last pool is gone', async () => {
+test('a deleted subnet is removed when its last pool is gone', async () => {
   await using _ = await lead();
   const subnet = await sure(admin.create(SUBNETS, poolOf('s', SPEC)));
   const owner = {
@@ -121,7 +121,7 @@ test('a subnet goes when its last pool is gone', async () => {
   await eventually(admin, SUBNETS, { name: 's' }, (object) => expect(object).toBeNull());
 });
 
-test('of pools that overlap the later one is marked and told of, and released when the earlier goes', async () => {
+test('of overlapping pools the later one is marked with an Event, and unmarked when the earlier one is gone', async () => {
   await using _ = await lead();
   const early = await sure(admin.create(POOLS, poolOf('z-early', SPEC)));
   // Creation times have whole seconds; of the same second the name would decide.

@@ -35,7 +35,7 @@ const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1' };
 const ROLES = { ...RBAC, plural: 'clusterroles', kind: 'ClusterRole' };
 const BINDINGS = { ...RBAC, plural: 'clusterrolebindings', kind: 'ClusterRoleBinding' };
 
-/** A service account that may do everything with things, and what takes the right away again. */
+/** A service account with all rights on things, and a function that removes them. */
 async function createReader(name: string, target: ApiServer = server) {
   const master = target === server ? admin : clientOf(target);
   const account = await master.create(SERVICE_ACCOUNTS, { metadata: { namespace: 'default', name } });
@@ -65,7 +65,7 @@ async function createReader(name: string, target: ApiServer = server) {
   return { name, uid: account.object.metadata.uid, grant, issue };
 }
 
-/** The API server issues none below ten minutes and lets each live a minute longer; one signed with its key can be shorter. */
+/** The API server issues no token below ten minutes and accepts each a minute longer; a token signed with its key can be shorter. */
 async function signToken(account: { name: string; uid: string }, livesForSeconds: number): Promise<string> {
   const now = Math.floor(Date.now() / 1_000);
   const issuer = 'https://kubernetes.default.svc';
@@ -97,7 +97,7 @@ async function writeKubeconfig(tokenFile: string): Promise<string> {
   return file;
 }
 
-/** Each has its own account and its own things, and waits for the most part. */
+/** Concurrent, because each test has its own account and things, and mostly waits. */
 describe.concurrent('access', () => {
   test('an expired token that is replaced on disk: the next request uses the new one', async () => {
     const reader = await createReader('rotated');
@@ -194,7 +194,7 @@ describe.concurrent('access', () => {
     await installThings(master);
     const crowd = await createReader('crowd', strict);
     await crowd.grant();
-    const token = await crowd.issue(); // masters are never told to wait
+    const token = await crowd.issue(); // requests of system:masters are never throttled
     const access = async () => ({
       ...(await accessAt(strict, portOf(strict))),
       headers: { authorization: `Bearer ${token}` },

@@ -20,7 +20,7 @@ async function make(name: string, spec: Readonly<Record<string, unknown>> = {}) 
   return created.object;
 }
 
-describe('what is there and what is not', () => {
+describe('existing and missing objects', () => {
   test('an object is found by its name', async () => {
     await make('found', { size: 3 });
     expect(await client.get(THINGS, { name: 'found' })).toMatchObject({ ok: true, object: { spec: { size: 3 } } });
@@ -66,7 +66,7 @@ describe('what is there and what is not', () => {
 });
 
 describe('conditional writes', () => {
-  test('a second create of a name is told from a conflict', async () => {
+  test('a second create of a name is distinguished from a conflict', async () => {
     await make('twice');
     expect(await client.create(THINGS, thing('twice'))).toMatchObject({ because: 'AlreadyExists' });
   });
@@ -83,7 +83,7 @@ describe('conditional writes', () => {
     );
   });
 
-  test('a delete hits only what was seen', async () => {
+  test('a delete applies only to the version that was seen', async () => {
     const seen = await make('deleted');
     const { name, uid, resourceVersion } = seen.metadata;
     await client.update(THINGS, { ...seen, spec: { size: 2 } });

@@ -40,7 +40,7 @@ const leaseOf = async (name: string) => {
   return found.ok ? (found.object['spec'] as { holderIdentity: string; leaseTransitions: number }) : null;
 };
 
-/** Each has its own lease, and waits for the most part. */
+/** Concurrent, because each test has its own lease, and mostly waits. */
 describe.concurrent('an election', () => {
   test('of several candidates one leads, and goes on leading', async () => {
     await using a = stand('several', 'a');
@@ -57,7 +57,7 @@ describe.concurrent('an election', () => {
     expect(leader?.terms[0]?.aborted).toBe(false);
   });
 
-  test('who stops gives the lease back, and the next one need not wait for its end', async () => {
+  test('a leader that stops releases the lease, and the next one does not wait for its expiry', async () => {
     const first = stand('given-back', 'first');
     await vi.waitFor(() => expect(first.election.isLeader()).toBe(true), PATIENCE_MS);
     await using second = stand('given-back', 'second');
@@ -78,7 +78,7 @@ describe.concurrent('an election', () => {
     expect(await leaseOf('busy')).toMatchObject({ holderIdentity: 'busy' });
   });
 
-  test('a leader cut off stops before anybody else starts', async () => {
+  test('a leader that is cut off stops before another one starts', async () => {
     await using proxy = await startTcpProxy(portOf(server));
     using cutOff = new KubeClient(() => accessAt(server, proxy.port), {
       userAgent: 'test',
@@ -106,7 +106,7 @@ describe.concurrent('an election', () => {
     expect(await leaseOf('cut-off')).toMatchObject({ holderIdentity: 'second', leaseTransitions: 1 });
   });
 
-  test('a process that slept does not believe to lead when it wakes', async () => {
+  test('a process that was suspended is not leader when it resumes', async () => {
     let sleptMs = 0;
     const timing = { ...SYSTEM_TIMING, nowMs: () => performance.now() + sleptMs };
     using sleepy = clientOf(server, { timing });

@@ -4,7 +4,7 @@ import { startApiServer } from '#test/support/api-server.ts';
 import { change, follow } from './kube-follow.ts';
 import { clientOf, installThings } from './kube-things.ts';
 
-/** A server of its own for each: they wait for the most part, so they wait together. */
+/** Concurrent, because each test has its own server, and mostly waits. */
 async function stand() {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startApiServer());
@@ -31,7 +31,7 @@ describe.concurrent('a watch', () => {
     await followed.becomesCurrent();
   });
 
-  test('takes a silence of 35 s for nothing', async () => {
+  test('does not reconnect after 35 s without events', async () => {
     await using stood = await stand();
     const { server, admin, followed } = stood;
     const watches = () => server.requestCount({ verb: 'WATCH', resource: 'things' });

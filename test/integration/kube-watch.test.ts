@@ -37,7 +37,7 @@ beforeEach(async () => {
 const follow = (options: Partial<ReflectorOptions> = {}) => followWith(client, admin, options);
 const change = (prefix: string) => changeBy(admin, prefix);
 
-test('it follows what happens', async () => {
+test('it follows changes', async () => {
   await change('before');
   await using followed = await follow();
   await change('after');
@@ -113,7 +113,7 @@ describe('it catches up', () => {
   });
 });
 
-test('a watch that the server ends in order is opened again without a pause or a word', async () => {
+test('a watch that the server ends normally is opened again without a pause or a log line', async () => {
   await using followed = await follow({ watchSeconds: 1 });
   for (let round = 0; round < 4; round += 1) {
     await change(`ended-${round}`);

@@ -54,7 +54,7 @@ describe('a paused API server', () => {
       const options = { ...patient(client), attemptTimeoutMs: 300, isOurs: ownedBy(owner) };
       const creating = createDefinite(client, THINGS, thing(name, { owner }), options);
       await wait(50);
-      proxy.hold('requests'); // the server never learns that the first try was given up
+      proxy.hold('requests'); // the server does not learn that the first try was given up
       await wait(1_000);
       expect(await admin.get(THINGS, { name })).toMatchObject({ because: 'NotFound' });
       second.resume();
@@ -194,7 +194,7 @@ test('answers that take 2 s are waited for', async () => {
   await using proxy = await startTcpProxy(portOf(server));
   using client = new KubeClient(() => accessAt(server, proxy.port), { userAgent: 'test' });
   await client.list(THINGS);
-  proxy.delay(1_000); // each way
+  proxy.delay(1_000); // in each direction
   const started = performance.now();
   expect(await client.create(THINGS, thing('slow'))).toMatchObject({ ok: true });
   expect(performance.now() - started).toBeGreaterThan(1_950);

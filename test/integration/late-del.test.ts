@@ -11,7 +11,7 @@ import { type AgentAtWork, type Pod, type PodCluster, startAgentOf, startPodClus
 import { callPluginFor } from './pod-plugin.ts';
 
 let cluster: PodCluster;
-/** Of worker-1, which is well all the time. */
+/** The agent of worker-1, which is well all the time. */
 let one: AgentAtWork;
 /** With the rights of the controller. */
 let controller: Ledger;
@@ -63,7 +63,7 @@ interface Workload {
   readonly kind: string;
   readonly name: string;
   readonly owner: { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string };
-  /** What the controller does once the old pod is gone. */
+  /** The write of the controller after the old pod is gone. */
   readonly settle: (record: IpRecord) => Promise<unknown>;
 }
 

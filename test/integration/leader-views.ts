@@ -20,7 +20,7 @@ export interface LeaderViews extends AsyncDisposable {
 
 export const silent = pino({ level: process.env['LOG_LEVEL'] ?? 'silent' });
 
-/** What a leader watches, with the controller's own rights. */
+/** The watches of a leader, with the controller's rights. */
 export function watchAsLeader(client: KubeClient): LeaderViews {
   const stack = new AsyncDisposableStack();
   const onTrouble = (trouble: unknown) => silent.warn(trouble, 'trouble');

@@ -18,7 +18,7 @@ interface ClientWish extends Partial<ClientOptions> {
   readonly port?: number;
 }
 
-/** An API server with all of deploy/ that the ledger meets, and those who write records. */
+/** An API server with the parts of deploy/ that concern the ledger, and the writers of records. */
 export interface LedgerCluster<Server extends RunningServer = ApiServer> extends AsyncDisposable {
   readonly server: Server;
   readonly port: number;
@@ -30,7 +30,7 @@ export interface LedgerCluster<Server extends RunningServer = ApiServer> extends
   clear(): Promise<void>;
 }
 
-/** On a server of its own, for who pauses, kills or misconfigures it. */
+/** On its own server, for tests that pause, kill or misconfigure it. */
 export async function startLedgerCluster(): Promise<LedgerCluster> {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startApiServer());
@@ -40,7 +40,7 @@ export async function startLedgerCluster(): Promise<LedgerCluster> {
   return { ...cluster, [Symbol.asyncDispose]: () => everything.disposeAsync() };
 }
 
-/** On a server that is there, with all of deploy/ applied. */
+/** On an existing server with all of deploy/. */
 export async function joinLedgerCluster<Server extends RunningServer>(server: Server): Promise<LedgerCluster<Server>> {
   const clients = new DisposableStack();
   const ca = await readFile(server.caFile);
@@ -69,7 +69,7 @@ export async function joinLedgerCluster<Server extends RunningServer>(server: Se
   };
 }
 
-/** The API server takes up a new policy some time after it was stored. */
+/** The API server applies a new policy some time after it was stored. */
 async function untilPolicyHolds(server: RunningServer, agentToken: string | undefined): Promise<void> {
   const spec = heldBy(specOf('192.0.2.1'), { node: 'worker-2' });
   await vi.waitUntil(async () => (await dryRun(server, agentToken, spec)) === 422, 30_000);

@@ -50,7 +50,7 @@ describe('a paused API server', () => {
     expect(await stage.all()).toEqual([again.record]);
   });
 
-  test('whose caller goes away: it is told at once', async () => {
+  test('whose caller goes away: the call ends at once', async () => {
     using client = stage.cluster.agent(IMPATIENT);
     const paused = openKubernetesLedger(client);
     await paused.get('10.0.0.1');

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { vi } from 'vitest';
 import type { ApiServer } from '#test/support/api-server.ts';
 
-/** Resolves when every thread stands still: on a busy machine a server works on for a while after it was told to stop. */
+/** Resolves when every thread is stopped: on a busy machine a server works on for a while after SIGSTOP. */
 export async function pauseForSure(server: ApiServer): Promise<void> {
   server.pause();
   await vi.waitUntil(async () => (await threadStates(server.pid())).every((state) => state === 'T'), 10_000);

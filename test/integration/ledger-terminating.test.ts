@@ -27,7 +27,7 @@ const PATH = '/apis/ipledger.io/v1alpha1/iprecords/10.0.0.1';
 const asAdmin = (method: string, path: string, body?: unknown) =>
   callApi(server, { method, path, body, token: server.adminToken });
 
-/** Whoever is not bound by the policy can leave a record like this: with a finalizer, and deleted only in name. */
+/** A writer that is not bound by the policy can leave such a record: with a finalizer and a deletion mark. */
 async function storeMarked(spec = SPEC) {
   const { metadata, ...rest } = toNewObject(spec);
   const object = { ...rest, metadata: { ...metadata, finalizers: ['example.org/stay'] } };
@@ -50,7 +50,7 @@ beforeEach(async () => {
   };
 });
 
-test("a record that is marked as deleted is nobody's, and its address is not free", async () => {
+test('a record with a deletion mark has no holder, and its address is not free', async () => {
   await storeMarked();
   expect(await ledger.get('10.0.0.1')).toBeNull();
   expect(await ledger.byHolder('Pod/prod/web-0/eth0/4')).toEqual([]);
@@ -62,7 +62,7 @@ test("a record that is marked as deleted is nobody's, and its address is not fre
   expect(await ledger.create(SPEC)).toEqual({ taken: false, record: null });
 });
 
-test('to take it over is to find it gone, and the address is given once', async () => {
+test('a take-over of it returns gone, and the address is given out once', async () => {
   const retained = inState(SPEC, 'Retained');
   const { before, marked } = await storeMarked(retained);
   const next = heldBy(SPEC, { uid: 'reborn', containerID: 'reborn' });
@@ -71,7 +71,7 @@ test('to take it over is to find it gone, and the address is given once', async 
   await taken(ledger, heldBy(SPEC, { name: 'web-7', uid: 'another' }));
 });
 
-test('a change of it finds it gone', async () => {
+test('an update of it returns gone', async () => {
   const { before, marked } = await storeMarked();
   const next = heldBy(SPEC, { attachGeneration: 2 });
   expect(await ledger.amend(before, next)).toEqual({ done: false, because: 'gone' });

@@ -37,7 +37,7 @@ async function read(): Promise<void> {
   await ledger.takenOf('pool-a');
 }
 
-describe('who read the pool and waits', () => {
+describe('a call that has read the pool and waits', () => {
   test('is woken by a release on another node, and by nothing before', async () => {
     const seen = await taken(other, SPEC);
     await read();
@@ -90,7 +90,7 @@ describe('who read the pool and waits', () => {
 });
 
 describe('the watch', () => {
-  test('is one for all who wait for a pool, and there only while somebody does', async () => {
+  test('is shared by all calls that wait for a pool, and open only while one waits', async () => {
     expect(await openWatches(cluster.server)).toBe(0);
     await read();
     const requests = await recordRequests(cluster.server, async () => {
@@ -121,7 +121,7 @@ describe('the watch', () => {
     using _watch = ledger.watchFreed('pool-a', wake);
     await vi.waitFor(async () => expect(await openWatches(cluster.server)).toBe(1), 10_000);
     await cluster.server.restart();
-    await comes(wake); // it lost sight of the pool: look
+    await comes(wake); // the watch was interrupted, so the call must read again
     await vi.waitFor(async () => expect(await openWatches(cluster.server)).toBe(1), 10_000);
     wake.mockClear();
     await other.release(seen);
@@ -146,9 +146,9 @@ describe('the watch', () => {
   });
 });
 
-test('a full pool with waiters is not read in circles', async () => {
+test('a full pool with waiting calls is not read repeatedly', async () => {
   await taken(other, SPEC);
-  /** As a call does that finds nothing: look, wait, and look again when woken. */
+  /** Like a call that finds nothing: read, wait, and read again after a wake-up. */
   const waitFor = async (ms: number) => {
     const over = AbortSignal.timeout(ms);
     let looks = 0;

@@ -146,7 +146,7 @@ describe('an answer that is lost after the write was done', () => {
     expect(outcome).toEqual({ done: true });
   });
 
-  test('a release is done, and whoever has the address by now keeps it', async () => {
+  test('a release is done, and the next holder of the address keeps it', async () => {
     const seen = await taken(stage.ledger, SPEC);
     const outcome = await losingTheAnswer(
       (cutOff) => cutOff.release(seen),

@@ -21,7 +21,7 @@ export interface Eyes extends AsyncDisposable {
   readonly holders: PodHolders;
 }
 
-/** All that an agent on `worker-1` sees a cluster with. */
+/** All watches of an agent on `worker-1`. */
 export async function openEyes(client: KubeClient): Promise<Eyes> {
   await using stack = new AsyncDisposableStack();
   const log = pino({ level: 'silent' });

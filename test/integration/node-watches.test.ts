@@ -27,7 +27,7 @@ let deployment: KubeObject;
 let replicaSet: KubeObject;
 
 let names = 0;
-/** A test that is tried again must not meet its own leftovers. */
+/** A test that is retried must not find its own leftovers. */
 const fresh = (name: string) => `${name}-${++names}`;
 const namedIn = (name: string) => ({ namespace: 'prod', name });
 const controlledBy = (apiVersion: string, kind: string, { metadata }: KubeObject) => ({
@@ -148,7 +148,7 @@ describe('with the rights of an agent', () => {
 });
 
 describe('the end of a pod', () => {
-  test('is told once, at its deletion mark, and again of nobody when it is gone', async () => {
+  test('is reported once, at its deletion mark, and not again when the object is gone', async () => {
     await using eyes = await openEyes(cluster.agent());
     const ended: string[] = [];
     using _listening = eyes.pods.onEnd((uid) => void ended.push(uid));

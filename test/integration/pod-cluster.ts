@@ -48,12 +48,12 @@ interface PoolMetadata {
   readonly finalizers?: readonly string[];
 }
 
-/** An API server with everything of deploy/, adopted unless told, and hands that play kubelet and the users. */
+/** An API server with everything in deploy/, adopted by default, with methods that play kubelet and the users. */
 export interface PodCluster extends AsyncDisposable {
   readonly ledger: LedgerCluster;
   createPool(name: string, spec: Readonly<Record<string, unknown>>, metadata?: PoolMetadata): Promise<void>;
   createPod(wish: PodWish): Promise<Pod>;
-  /** As kubelet and the API server do in the end: gone at once. */
+  /** Removes the object at once. */
   deletePod(pod: Pod): Promise<void>;
   post<T>(path: string, body: unknown): Promise<T>;
   patch(path: string, body: unknown): Promise<void>;
@@ -130,10 +130,10 @@ export interface AgentWish {
   /** That of a proxy or of a second server. */
   readonly port?: number;
   readonly config?: Partial<ClusterConfig>;
-  /** Of the agent's environment. */
+  /** Settings of the agent. */
   readonly variables?: Readonly<Record<string, string>>;
   readonly failpoint?: Failpoint;
-  /** Of an agent before this one: its journal and spool. */
+  /** The data directory of an earlier agent, with its journal and spool. */
   readonly directory?: string;
 }
 
@@ -146,10 +146,10 @@ export interface AgentAtWork extends AsyncDisposable {
   readonly socket: string;
   readonly directory: string;
   readonly log: readonly string[];
-  /** What it would say of itself if its metrics were scraped now. */
+  /** The current metrics. */
   gauge(name: WatchedGauge): number;
   add(pod: Pod, more?: Partial<AddArgs>): Promise<AddResponse>;
-  /** Whatever comes back. */
+  /** Returns any answer, also an error. */
   tryAdd(pod: Pod, more?: Partial<AddArgs>): Promise<Answer<unknown>>;
   /** Why an ADD is refused; throws if it is not. */
   refusal(pod: Pod, more?: Partial<AddArgs>): Promise<ErrorBody>;

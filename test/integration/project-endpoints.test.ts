@@ -74,7 +74,7 @@ const take = async (address: string, holder: Partial<Holder>) => {
 };
 const endpointIs = (assert: (endpoint: KubeObject | null) => void) => eventually(admin, ENDPOINTS, AT, assert);
 
-test('an endpoint comes with the records of a pod, follows them, and goes with them', async () => {
+test('an endpoint is created with the records of a pod, follows them, and is deleted with them', async () => {
   await using _ = await lead();
   const { metadata } = await makePod();
   const first = await take('10.0.0.1', { uid: metadata.uid });
@@ -114,7 +114,7 @@ test('an endpoint comes with the records of a pod, follows them, and goes with t
   await endpointIs((endpoint) => expect(endpoint).toBeNull());
 });
 
-test('what somebody changes or deletes by hand is made again', async () => {
+test('an endpoint that is changed or deleted by hand is restored', async () => {
   await using _ = await lead();
   const { metadata } = await makePod();
   await take('10.0.0.1', { uid: metadata.uid });
@@ -133,7 +133,7 @@ test('what somebody changes or deletes by hand is made again', async () => {
   });
 });
 
-test('a pod of a StatefulSet keeps its endpoint between two lives', async () => {
+test('a pod of a StatefulSet keeps its endpoint from one pod to the next', async () => {
   await using _ = await lead();
   const record = await take('10.0.0.1', { owner: { ...DEPLOYMENT, kind: 'StatefulSet' } });
   await endpointIs((endpoint) => {
@@ -170,7 +170,7 @@ test('a pod that came back to an earlier pool is shown with the address that it 
   );
 });
 
-test('the endpoint of a pod that is gone tells of its address until that is back', async () => {
+test('the endpoint of a deleted pod shows its address until the record is freed', async () => {
   await using _ = await lead();
   const pod = await makePod();
   const record = await take('10.0.0.1', { uid: pod.metadata.uid });
@@ -210,7 +210,7 @@ test('an endpoint of Spiderpool without records is cleaned only where that is as
   await endpointIs((endpoint) => expect(endpoint).toBeNull());
 });
 
-test('in a namespace that is being deleted, or is gone, no endpoint is made, and nobody is told', async () => {
+test('in a namespace that is Terminating or gone no endpoint is created, and nothing is logged', async () => {
   const namespace = 'short-lived';
   const owner = { ...DEPLOYMENT, kind: 'StatefulSet' };
   const lines: string[] = [];

@@ -72,7 +72,7 @@ test('the status follows the records', async () => {
   });
 });
 
-test('what somebody writes into the status is repaired', async () => {
+test('a status that is changed by hand is repaired', async () => {
   await sure(admin.create(POOLS, poolOf('pool-a', SPEC)));
   await take('10.0.0.1');
   await using _ = await lead();
@@ -124,7 +124,7 @@ test('reserved addresses, exhaustion and a shrunk pool show in the conditions', 
   });
 });
 
-test('who does not lead writes nothing', async () => {
+test('a standby writes nothing', async () => {
   let isLeader = false;
   await sure(admin.create(POOLS, poolOf('pool-a', SPEC)));
   await using _ = await lead({ isLeader: () => isLeader });

@@ -98,7 +98,7 @@ async function rightsIn(namespace: string, token: string): Promise<Rights> {
         const right = verbs.toSorted().join(' ');
         return apiGroups.flatMap((group) => resources.map((resource) => [`${group}/${resource}${names}`, right]));
       })
-      // What everybody may ask about himself.
+      // Every user may ask these about itself.
       .filter(([on]) => !/^(authentication|authorization)\.k8s\.io\/self/.test(on ?? '')),
   );
 }

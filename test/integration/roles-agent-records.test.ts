@@ -8,14 +8,14 @@ import { useSharedServer } from '#test/support/shared-api-server.ts';
 const LONG_NODE = `${'n'.repeat(60)}.example.org`;
 
 const server = useSharedServer();
-/** The agent of worker-1: all others are measured against it. */
+/** The agent of worker-1; all tests use it as the writer. */
 let agent: string;
 let longAgent: string;
 
 beforeAll(async () => {
   agent = await podToken(server, 'ipledger-agent', 'worker-1');
   longAgent = await podToken(server, 'ipledger-agent', LONG_NODE);
-  // The API server takes up a new policy some time after it was stored.
+  // The API server applies a new policy some time after it was stored.
   await vi.waitFor(async () => expect((await tryCreate(specOf({ node: 'worker-2' }))).status).toBe(422), 30_000);
 });
 
@@ -180,7 +180,7 @@ describe('metadata of an agent is bare:', () => {
   });
 });
 
-/** A record that the admin puts there, and takes away again before the next one or after the test. */
+/** A record that the admin creates, and deletes before the next one or after the test. */
 async function stored(spec: RecordSpec): Promise<{ metadata: object }> {
   const clear = () => send(server.adminToken, 'DELETE', `${RECORDS}/${spec.address}`);
   await clear();

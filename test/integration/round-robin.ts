@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Hands each new connection to the next port, as a Service does to its replicas. */
+/** Forwards each new connection to the next port, as a Service does with its replicas. */
 export async function startRoundRobin(ports: readonly number[]): Promise<AsyncDisposable & { readonly port: number }> {
   const sockets = new Set<Socket>();
   let connections = 0;

@@ -13,7 +13,7 @@ export async function sure<T>(call: Promise<Outcome<T>>): Promise<T> {
   return outcome.object;
 }
 
-/** Looks at an object until it is as the assertions want it; null where it is gone. */
+/** Reads an object until the assertions hold; null if it is gone. */
 export async function eventually(
   client: KubeClient,
   resource: Resource,
@@ -27,7 +27,7 @@ export async function eventually(
   }, PATIENCE);
 }
 
-/** Deletes it whatever was written to it since it was seen. */
+/** Deletes it without preconditions. */
 export async function remove(admin: KubeClient, resource: Resource, { metadata }: KubeObject): Promise<void> {
   const { name, namespace, uid } = metadata;
   await sure(admin.delete(resource, { name, uid, ...(namespace === undefined ? {} : { namespace }) }));

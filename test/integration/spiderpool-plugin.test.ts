@@ -37,7 +37,7 @@ const whoIs = ({ namespace, name, uid }: Pod) => ({ podName: name, podNamespace:
 const call = (method: string, path: string, body?: object) =>
   callAsSpiderpool(agent.socket, method, `/v1/${path}`, body);
 
-/** Go writes a list that is not there as null, and leaves out what is false. */
+/** Go encodes a missing list as null, and leaves out false. */
 function tryAdd(pod: Pod, ifName: string, { life, ...more }: { life?: string; defaultIPv4IPPool?: string[] } = {}) {
   const lists = { defaultIPv4IPPool: null, defaultIPv6IPPool: null, ...more };
   const sandbox = { containerID: sandboxOf(pod, life), ifName, netNamespace: '/proc/self/ns/net' };
@@ -66,7 +66,7 @@ const endpointOf = ({ namespace, name }: Pod) =>
   call('GET', `workloadendpoint?podName=${name}&podNamespace=${namespace}`);
 const untilNothingIsHeld = () => vi.waitUntil(async () => (await cluster.records()).length === 0, 20_000);
 
-test('a pod with two interfaces comes and goes: every answer has all that is recorded so far', async () => {
+test('for a pod with two interfaces every answer contains all addresses recorded so far', async () => {
   const pod = await cluster.createPod({ name: 'web' });
   expect(await add(pod, 'eth0')).toEqual({ ips: [ETH0], routes: ROUTES_OF_ETH0 });
   const both = { ips: [ETH0, NET1], routes: ROUTES_OF_ETH0 };
@@ -104,7 +104,7 @@ test('a pod with two interfaces comes and goes: every answer has all that is rec
   await del(pod, 'eth0');
 });
 
-test('a sandbox that is made anew gets the addresses of the one before', async () => {
+test('a new sandbox gets the addresses of the previous one', async () => {
   const pod = await cluster.createPod({ name: 'restarted' });
   await add(pod, 'eth0');
   const before = await cluster.records();

@@ -50,7 +50,7 @@ test('scaled 5 → 0 → 5 while another set waits for the same five addresses: 
   await scale('one', 0);
   await vi.waitUntil(() => liveOf('one') === 0, PATIENCE);
   await scale('one', SIZE);
-  // Whoever is faster: five pods have the five addresses, and each of them is one of either set.
+  // Five pods of either set have the five addresses, whichever was faster.
   await vi.waitUntil(() => sandboxes.live().length === SIZE, PATIENCE);
   await scale('two', 0);
   await vi.waitUntil(() => liveOf('one') === SIZE && liveOf('two') === 0, PATIENCE);

@@ -49,7 +49,7 @@ async function createEndpointWith(pod: Omit<Pod, 'uid'>, ip: object, owner: obje
   });
 }
 
-/** As Spiderpool leaves a pod behind that it gave an address to. */
+/** A pod with an address from Spiderpool, with the objects that Spiderpool wrote for it. */
 async function wasServedBySpiderpool(pods: Readonly<Record<string, Pod>>): Promise<void> {
   const entries = Object.entries(pods);
   const allocated = entries.map(([address, { namespace, name, uid }]) => [
@@ -114,7 +114,7 @@ test('live pods of Spiderpool keep their addresses through import, restart, DEL 
   const full = await agent.tryAdd(await cluster.createPod({ name: 'one-too-many' }));
   expect(full.body).toMatchObject({ reason: 'pools-exhausted' });
 
-  // The controller waited for the import as well, and now shows what the records say.
+  // The controller waited for the import too, and now its projections show the records.
   await vi.waitUntil(async () => {
     const path = `${SPIDER}/spiderippools/v4`;
     const { server } = cluster.ledger;
@@ -187,7 +187,7 @@ test('pods of a StatefulSet of which Spiderpool noted no uid leave their address
   }
 });
 
-test('a Spiderpool that has given out nothing yet is not adopted before it has lost its right', async () => {
+test('a Spiderpool without any allocation is not adopted before it has lost its rights', async () => {
   const { server } = cluster.ledger;
   const marker = async () => (await callApi(server, { path: MARKER, token: server.adminToken })).status;
   await kubectl(server, ['create', 'serviceaccount', 'spiderpool-agent', '--namespace=default']);

@@ -62,7 +62,7 @@ const start = (now: () => Date, more: object = {}) =>
     ...more,
   });
 
-test('ten replicas that start at once share one CA, which the API server is told to trust', async () => {
+test('ten replicas that start at once share one CA, which is written into the webhook configurations', async () => {
   const replicas = await Promise.all(Array.from({ length: 10 }, () => start(() => new Date())));
   try {
     await vi.waitFor(async () => expect(await trusted()).toHaveLength(1), 30_000);
@@ -91,7 +91,7 @@ test('a serving certificate is renewed after two thirds of its life, by the same
   expect(isSignedByOneOf(source.current(), roots)).toBe(true);
 });
 
-test('a CA near its end is followed by another; nobody presents what is not trusted yet', async () => {
+test('a CA near its expiry is followed by another, and no replica serves a certificate that is not trusted yet', async () => {
   let nowMs = Date.now();
   const life = { caLifeMs: 100 * HOUR_MS, servingLifeMs: 1_000 * HOUR_MS };
   const replicas = [await start(() => new Date(nowMs), life), await start(() => new Date(nowMs), life)];
@@ -114,7 +114,7 @@ test('a CA near its end is followed by another; nobody presents what is not trus
   }
 });
 
-test('a damaged Secret is made anew', async () => {
+test('a damaged Secret is replaced', async () => {
   const client = cluster.controller();
   const options = { namespace: 'ipledger', now: () => new Date() };
   const first = await ensureCa(client, options);

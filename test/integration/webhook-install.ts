@@ -16,7 +16,7 @@ interface Configuration {
   readonly webhooks: readonly Webhook[];
 }
 
-/** The configurations of deploy/webhook.yaml, with a port of this machine in the place of the Service. */
+/** The configurations of deploy/webhook.yaml, with a port of this machine instead of the Service. */
 export async function installWebhooks(admin: KubeClient, port: number): Promise<void> {
   const documents = parseAllDocuments(await readFile(FILE, 'utf8')).map((document) => document.toJS() as Configuration);
   for (const resource of WEBHOOK_CONFIGURATIONS) {
