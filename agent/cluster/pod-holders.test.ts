@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { PodFacts } from '#agent/sources/pods.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import type { Controller } from '#pkg/pool/request.ts';
+import type { Holder } from '#pkg/record/ip-record.ts';
+import { believingOwners } from '#test/support/believing-owners.ts';
 import { PodHolders, type PodHoldersOptions, type PodHoldersPorts } from './pod-holders.ts';
 
 const POD: PodFacts = {
@@ -44,10 +46,13 @@ function resolve({ pod = {}, controller = null, options = {}, args = {}, ports =
   const top = controller === null ? null : { namespace: 'prod', uid: 'o1', ...controller };
   const holders = new PodHolders(
     {
-      pods: { find: async () => (pod === null ? null : { ...POD, ...pod }) },
+      pods: { find: async () => (pod === null ? null : { ...POD, controller: top, ...pod }) },
       namespaces: { find: async () => NAMESPACE },
       nodeLabels: { current: () => ({ zone: 'x' }) },
       controllers: { find: async () => top },
+      owners: believingOwners({ ...OPTIONS, ...options }),
+      holderOf: () => null,
+      onRefused: () => {},
       ...ports,
     },
     { ...OPTIONS, ...options },
@@ -82,7 +87,8 @@ test('a pod becomes a holder and a request, with all that the rules may ask for'
       containerID: 'c1',
       netns: '/proc/self/ns/net',
       node: 'worker-1',
-      owner: WEB,
+      owner: { ...WEB, uid: 'o1' },
+      sticky: true,
     },
     request: {
       interface: 'net2',
@@ -98,6 +104,7 @@ test('a pod becomes a holder and a request, with all that the rules may ask for'
     podName: 'web-0',
     isSticky: true,
     isMigrationTarget: false,
+    hasMigrationMark: false,
     routes: [{ dst: '10.9.0.0/16', gw: '10.0.0.1' }],
     warnings: ['annotation ipam.spidernet.io/routes: [0] has unknown keys that are ignored: "x"'],
   });
@@ -143,7 +150,7 @@ describe('a virtual machine', () => {
 
   test('holds under its own name, with the UID of the pod', async () => {
     const { holder, isMigrationTarget } = await resolve({ controller: VMI });
-    expect(holder).toMatchObject({ kind: 'VirtualMachineInstance', name: 'vm-1', uid: 'u1', owner: VMI });
+    expect(holder).toMatchObject({ kind: 'VirtualMachineInstance', name: 'vm-1', uid: 'u1', owner: VMI, sticky: true });
     expect(isMigrationTarget).toBe(false);
   });
 
@@ -161,6 +168,69 @@ describe('a virtual machine', () => {
     expect((await resolve({ controller: VMI, pod: { annotations } })).isMigrationTarget).toBe(true);
     expect((await resolve({ pod: { annotations } })).isMigrationTarget).toBe(false);
   });
+});
+
+describe('what a record of this pod has stored is not asked again, and not from the pod', () => {
+  const stored = (more: Partial<Holder>): Wish['ports'] => ({
+    holderOf: () => ({
+      kind: 'Pod',
+      namespace: 'prod',
+      name: 'web-0',
+      interface: 'eth0',
+      attachGeneration: 1,
+      node: 'worker-1',
+      ...more,
+    }),
+    owners: { verify: () => Promise.reject(new Error('it was read')) },
+  });
+  const owner = { ...WEB, uid: 'o1' };
+
+  test.each<{ name: string; holder: Partial<Holder>; controller: Wish['controller']; facts: object }>([
+    {
+      name: 'a verified owner',
+      holder: { owner, sticky: true },
+      controller: WEB,
+      facts: { isSticky: true, holder: { owner, sticky: true } },
+    },
+    {
+      name: 'an owner that was refused',
+      holder: { owner: WEB, sticky: false },
+      controller: WEB,
+      facts: { isSticky: false, holder: { owner: WEB, sticky: false } },
+    },
+    {
+      name: 'written before owners were read: by its kind',
+      holder: { owner: WEB },
+      controller: WEB,
+      facts: { isSticky: true, holder: { owner: WEB } },
+    },
+    {
+      name: 'a pod that has got itself a StatefulSet since',
+      holder: { owner: { ...WEB, kind: 'Deployment' } },
+      controller: WEB,
+      facts: { isSticky: false, holder: { kind: 'Pod', owner: { ...WEB, kind: 'Deployment' } } },
+    },
+    {
+      name: 'a VMI that has migrated here',
+      holder: { kind: 'VirtualMachineInstance', name: 'vm-1', owner: { ...VMI, uid: 'o1' }, sticky: true },
+      controller: VMI,
+      facts: { isSticky: true, isMigrationTarget: false, holder: { kind: 'VirtualMachineInstance', name: 'vm-1' } },
+    },
+  ])('$name', async ({ holder, controller = null, facts }) => {
+    expect(await resolve({ controller, ports: stored(holder) ?? {} })).toMatchObject(facts);
+  });
+});
+
+test('what the pod says and is not so is a warning, and told to who looks at the pod', async () => {
+  const told: string[] = [];
+  const refused = { vmi: null, sticky: false, isMigrationTarget: false, refused: ['no such set'], owner: WEB };
+  const ports = {
+    owners: { verify: async () => refused },
+    onRefused: (_: PodFacts, why: string) => void told.push(why),
+  };
+  const facts = await resolve({ controller: WEB, ports });
+  expect(facts).toMatchObject({ isSticky: false, warnings: ['no such set'], holder: { sticky: false } });
+  expect(told).toEqual(['no such set']);
 });
 
 test('a Multus annotation that nobody can read is a warning, and the reason for whom it concerns', async () => {

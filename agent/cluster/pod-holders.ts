@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { Standing } from '#agent/owners/owner-verifier.ts';
 import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
 import type { PodFacts, Pods } from '#agent/sources/pods.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
@@ -8,7 +9,8 @@ import { POD_ANNOTATIONS } from '#pkg/pool/annotation-keys.ts';
 import { findMultusSelection } from '#pkg/pool/multus-selection.ts';
 import type { Controller, Labels } from '#pkg/pool/request.ts';
 import { parseRoutes } from '#pkg/pool/route-annotation.ts';
-import { isStickyHolder, isVirtualMachine } from '#pkg/record/holder.ts';
+import { isStickyHolder } from '#pkg/record/holder.ts';
+import type { Holder } from '#pkg/record/ip-record.ts';
 import type { NamespaceFacts } from './namespace-cache.ts';
 
 export interface PodHoldersOptions {
@@ -25,6 +27,11 @@ export interface PodHoldersPorts {
   readonly namespaces: { find(name: string): Promise<NamespaceFacts | null> };
   readonly nodeLabels: { current(): Labels };
   readonly controllers: { find(pod: PodFacts): Promise<Controller | null> };
+  readonly owners: { verify(pod: PodFacts, top: Controller | null): Promise<Standing> };
+  /** As a record of this pod has it: what was verified once is not read again. Null: there is no such record. */
+  readonly holderOf: (podUid: string) => Holder | null;
+  /** What the pod says about itself and is not so, for whoever looks at the pod. */
+  readonly onRefused: (pod: PodFacts, why: string) => void;
 }
 
 /** In a cluster the pod says who asks. */
@@ -46,12 +53,13 @@ export class PodHolders implements HolderSource {
     if (namespace === null) {
       throw new IpamError('bad-input', `namespace ${pod.namespace} of pod ${pod.name} does not exist any more`);
     }
-    const machine = this.#options.enableKubevirtStaticIP && isVirtualMachine(controller) ? controller : null;
+    const standing = await this.#standingOf(pod, controller);
     const holder = {
       ...this.#attachmentOf(args, pod),
-      kind: machine === null ? ('Pod' as const) : ('VirtualMachineInstance' as const),
-      name: machine?.name ?? pod.name,
-      ...ownerOf(controller),
+      kind: standing.vmi === null ? ('Pod' as const) : ('VirtualMachineInstance' as const),
+      name: standing.vmi ?? pod.name,
+      ...(standing.owner === undefined ? {} : { owner: standing.owner }),
+      ...(standing.sticky === undefined ? {} : { sticky: standing.sticky }),
     };
     const multus = this.#multusOf(pod, args.ifName);
     const routes = routesOf(pod);
@@ -75,10 +83,21 @@ export class PodHolders implements HolderSource {
       },
       podName: pod.name,
       isSticky: isStickyHolder(holder, this.#options),
-      isMigrationTarget: machine !== null && Object.hasOwn(pod.annotations, POD_MARKS.migrationJob),
+      isMigrationTarget: standing.isMigrationTarget,
+      hasMigrationMark: Object.hasOwn(pod.annotations, POD_MARKS.migrationJob),
       routes: routes.value,
-      warnings: [...multus.warnings, ...routes.warnings],
+      warnings: [...standing.refused, ...multus.warnings, ...routes.warnings],
     };
+  }
+
+  async #standingOf(pod: PodFacts, controller: Controller | null): Promise<Standing> {
+    const { owners, holderOf, onRefused } = this.#ports;
+    const stored = holderOf(pod.uid);
+    // Its owner too: who may change a pod may give it another one.
+    if (stored?.owner !== undefined) return standingIn(stored);
+    const standing = await owners.verify(pod, controller);
+    for (const why of standing.refused) onRefused(pod, why);
+    return standing;
   }
 
   async #livingPod({ podNamespace, podName, podUID }: AddArgs): Promise<PodFacts> {
@@ -123,10 +142,15 @@ export class PodHolders implements HolderSource {
   }
 }
 
-function ownerOf(controller: Controller | null) {
-  if (controller === null) return {};
-  const { apiVersion, kind, name } = controller;
-  return { owner: { apiVersion, kind, name } };
+/** A record of this very pod: a virtual machine that migrates has one of the pod that it comes from. */
+function standingIn({ kind, name, owner, sticky }: Holder): Standing {
+  return {
+    ...(sticky === undefined ? {} : { sticky }),
+    vmi: kind === 'VirtualMachineInstance' ? name : null,
+    ...(owner === undefined ? {} : { owner }),
+    isMigrationTarget: false,
+    refused: [],
+  };
 }
 
 function routesOf({ annotations }: PodFacts) {

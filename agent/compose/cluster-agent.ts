@@ -14,9 +14,17 @@ import { isOfNode } from '#agent/node/is-own.ts';
 import { heldAfterRestore, LedgerRevisions } from '#agent/node/ledger-revisions.ts';
 import { lookAtNetns } from '#agent/node/netns-look.ts';
 import { NodeIndex } from '#agent/node/node-index.ts';
+import { OwnerVerifier } from '#agent/owners/owner-verifier.ts';
+import type { ReadObject } from '#agent/owners/seen-owner.ts';
 import { RecordRestorer } from '#agent/release/record-restorer.ts';
 import { refreshIndex } from '#agent/release/refresh-index.ts';
-import { conflictEvents, lostAddressEvents, podBehind, restoredEvent } from '#agent/report/agent-events.ts';
+import {
+  conflictEvents,
+  lostAddressEvents,
+  podBehind,
+  refusedOwnerEvent,
+  restoredEvent,
+} from '#agent/report/agent-events.ts';
 import type { AgentMetrics } from '#agent/report/agent-metrics.ts';
 import type { Readiness } from '#agent/serve/readiness.ts';
 import { buildServer } from '#agent/serve/server.ts';
@@ -36,6 +44,8 @@ import { startBackground } from './background.ts';
 import { composeAgent } from './compose-agent.ts';
 import { openProber } from './open-prober.ts';
 import { oneAtATime } from './repeat.ts';
+
+const OWNER_READ_TIMEOUT_MS = 5_000;
 
 export interface ClusterAgentConfig {
   readonly config: ClusterConfig;
@@ -86,12 +96,24 @@ export async function startClusterAgent(
   });
   const watches = starting.use(new NodeWatches(client, { node, namespace, onRestored: () => revisions.fell() }, log));
   const { multusClusterNetwork, multusNamespace } = env;
-  const holders = new PodHolders(watches, {
-    ...config,
-    node,
-    multusNamespace,
-    multusClusterNetwork: multusClusterNetwork === '' ? null : multusClusterNetwork,
-  });
+  const readOwner: ReadObject = (resource, at) => client.get(resource, at, { timeoutMs: OWNER_READ_TIMEOUT_MS });
+  const holders = new PodHolders(
+    {
+      pods: watches.pods,
+      namespaces: watches.namespaces,
+      nodeLabels: watches.nodeLabels,
+      controllers: watches.controllers,
+      owners: new OwnerVerifier(readOwner, config, () => performance.now()),
+      holderOf: (uid) => index.ofHolderUid(uid)[0]?.spec.holder ?? null,
+      onRefused: (pod, why) => events.emit(refusedOwnerEvent(pod, why)),
+    },
+    {
+      ...config,
+      node,
+      multusNamespace,
+      multusClusterNetwork: multusClusterNetwork === '' ? null : multusClusterNetwork,
+    },
+  );
   const composed = composeAgent({
     ledger,
     index,

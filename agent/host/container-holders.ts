@@ -50,6 +50,7 @@ export class ContainerHolders implements HolderSource {
       podName: args.podName,
       isSticky: false,
       isMigrationTarget: false,
+      hasMigrationMark: false,
       routes: [],
       warnings: [],
     };

@@ -33,7 +33,8 @@ async function recordsOfMovingMachine(args: CheckArgs, { ledger, holders }: Chec
     if (toIpamError(thrown).reason === 'bad-input') return null; // there is no such pod, or it is not alive any more
     throw thrown;
   });
-  if (facts === null || !facts.isMigrationTarget) return [];
+  // The mark is enough here: nothing is given out, and the migration is over long before the pod is.
+  if (facts === null || facts.holder.kind !== 'VirtualMachineInstance' || !facts.hasMigrationMark) return [];
   const families = new Set(args.ips.map(({ address }) => parseAddressWithPrefix(address).address.family));
   const listed = await Promise.all([...families].map((family) => ledger.byHolder(holderKey(facts.holder, family))));
   return listed.flat().filter(({ spec }) => spec.state === 'Allocated' || spec.state === 'Retained');

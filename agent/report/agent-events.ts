@@ -23,6 +23,17 @@ export const FAILED_ADD_EVENTS = {
 /** A foreign host answers on an address of a pool. Emitted on the pool, and on the pod that asked for an address. */
 const CONFLICT_EVENT = 'IPAddressConflict';
 
+/** What a pod says about its owner, or about a migration, and is not so (rule 10). */
+const REFUSED_OWNER_EVENT = 'OwnerNotVerified';
+
+export function refusedOwnerEvent(
+  { namespace, name, uid }: { readonly namespace: string; readonly name: string; readonly uid: string },
+  note: string,
+): EmittedEvent {
+  const regarding = podOf({ podNamespace: namespace, podName: name, podUID: uid });
+  return { regarding, type: 'Warning', reason: REFUSED_OWNER_EVENT, note };
+}
+
 /** Null for reasons without an Event, and when there is no pod. */
 export function failedAddEvent(args: AddArgs, { reason, message, details }: IpamError): EmittedEvent | null {
   if (args.podName === '' || args.podNamespace === '' || !isTold(reason)) return null;

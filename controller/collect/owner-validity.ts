@@ -3,20 +3,12 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
 import type { ObjectName, Resource } from '#pkg/kube/objects/resource.ts';
+import { isOrdinalIn, isWantedVmi, STATEFUL_SETS, VMIS, VMS, wantedOrdinals } from '#pkg/kube/objects/sticky-owners.ts';
 import { ordinalOf } from '#pkg/record/holder.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 /** An uncached read of one object. */
 export type ReadLive = (resource: Resource, at: ObjectName) => Promise<Outcome<KubeObject>>;
-
-const STATEFUL_SETS: Resource = { group: 'apps', version: 'v1', plural: 'statefulsets', kind: 'StatefulSet' };
-const VMIS: Resource = {
-  group: 'kubevirt.io',
-  version: 'v1',
-  plural: 'virtualmachineinstances',
-  kind: 'VirtualMachineInstance',
-};
-const VMS: Resource = { group: 'kubevirt.io', version: 'v1', plural: 'virtualmachines', kind: 'VirtualMachine' };
 
 /** Whether the set still wants a pod of this name. `ownerUid`: of the set that had it, where this leader saw it. */
 export async function statefulSetValidity(
@@ -30,8 +22,9 @@ export async function statefulSetValidity(
   const set = await read(STATEFUL_SETS, { namespace, name: owner.name });
   if (!set.ok) return absence(set, `StatefulSet ${namespace}/${owner.name}`);
   if (ownerUid !== null && set.object.metadata.uid !== ownerUid) return 'invalid';
-  const { start, replicas } = readRange(set.object);
-  return start <= ordinal && ordinal < start + replicas ? 'valid' : 'invalid';
+  const range = wantedOrdinals(set.object);
+  if (range !== null) return isOrdinalIn(ordinal, range) ? 'valid' : 'invalid';
+  throw new IpamError('io-failure', `StatefulSet ${namespace}/${owner.name} has no readable replicas`);
 }
 
 /** A VMI is wanted while it runs and is not being deleted, or while the VirtualMachine above it is there to start it again. */
@@ -39,7 +32,7 @@ export async function vmiValidity({ spec: { holder } }: IpRecord, read: ReadLive
   const { namespace, name } = holder;
   const vmi = await read(VMIS, { namespace, name });
   if (!vmi.ok && vmi.because !== 'NotFound') return absence(vmi, `VirtualMachineInstance ${namespace}/${name}`);
-  if (vmi.ok && vmi.object.metadata.deletionTimestamp === undefined) return 'valid';
+  if (vmi.ok && isWantedVmi(vmi.object)) return 'valid';
   const vmName = vmi.ok ? controllingVm(vmi.object) : name;
   if (vmName === null) return 'invalid';
   const vm = await read(VMS, { namespace, name: vmName });
@@ -51,13 +44,6 @@ function absence(outcome: Outcome<KubeObject> & { ok: false }, what: string): Ow
   if (outcome.because === 'NotFound') return 'invalid';
   if (outcome.because === 'NotServed') return 'not-served';
   throw new IpamError('io-failure', `cannot read ${what}: ${outcome.message}`);
-}
-
-function readRange({ metadata, spec }: KubeObject): { start: number; replicas: number } {
-  const { replicas = 1, ordinals } = isMap(spec) ? spec : {};
-  const start = isMap(ordinals) ? (ordinals['start'] ?? 0) : 0;
-  if (typeof replicas === 'number' && typeof start === 'number') return { start, replicas };
-  throw new IpamError('io-failure', `StatefulSet ${metadata.namespace}/${metadata.name} has no readable replicas`);
 }
 
 function controllingVm({ metadata }: KubeObject): string | null {

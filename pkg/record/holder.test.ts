@@ -56,6 +56,24 @@ test.each([
     sticky: false,
   },
   { name: 'a pod without an ordinal', holder: { ...POD, name: 'db-x', owner: SET }, switches: ON, sticky: false },
+  {
+    name: 'a StatefulSet pod that its set did not want',
+    holder: { ...POD, owner: SET, sticky: false },
+    switches: ON,
+    sticky: false,
+  },
+  {
+    name: 'a StatefulSet pod that its set wants',
+    holder: { ...POD, owner: SET, sticky: true },
+    switches: ON,
+    sticky: true,
+  },
+  {
+    name: 'a wanted StatefulSet pod, switched off',
+    holder: { ...POD, owner: SET, sticky: true },
+    switches: { ...ON, enableStatefulSet: false },
+    sticky: false,
+  },
 ])('$name: sticky is $sticky', ({ holder, switches, sticky }) => {
   expect(isStickyHolder(holder, switches)).toBe(sticky);
 });

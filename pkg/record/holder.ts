@@ -28,11 +28,12 @@ export interface StickySwitches {
 
 const ORDINAL = /^(?:0|[1-9]\d{0,9})$/;
 
-/** Rule 7: StatefulSet pods by their ordinal, and virtual machines. */
+/** Rule 7: StatefulSet pods by their ordinal, and virtual machines; where the owner was read, by what it said (rule 10). */
 export function isStickyHolder(
-  { kind, name, owner }: Pick<Holder, 'kind' | 'name' | 'owner'>,
+  { kind, name, owner, sticky }: Pick<Holder, 'kind' | 'name' | 'owner' | 'sticky'>,
   switches: StickySwitches,
 ): boolean {
+  if (sticky === false) return false;
   if (kind === 'VirtualMachineInstance') return switches.enableKubevirtStaticIP;
   if (kind !== 'Pod' || !switches.enableStatefulSet) return false;
   return owner !== undefined && isStatefulSet(owner) && ordinalOf(name, owner.name) !== null;

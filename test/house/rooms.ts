@@ -99,7 +99,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ['pino'],
   ),
   'agent/inspect': onNode([...AGENT, 'agent/node', 'agent/sources', 'agent/debts', 'agent/views', 'agent/allocate']),
-  'agent/cluster': onNode([...AGENT, ...CLUSTER, 'agent/sources', 'agent/release'], ['pino']),
+  // Whether the owner that a pod names is its owner.
+  'agent/owners': onNode([...AGENT, 'pkg/kube/objects', 'agent/sources']),
+  'agent/cluster': onNode([...AGENT, ...CLUSTER, 'agent/sources', 'agent/owners', 'agent/release'], ['pino']),
   'agent/host': onNode([...AGENT, 'agent/node', 'agent/sources', 'agent/release'], ['pino', 'yaml']),
   'agent/serve': onNode(
     [
@@ -134,6 +136,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'agent/release',
       'agent/allocate',
       'agent/inspect',
+      'agent/owners',
       'agent/cluster',
       'agent/host',
       'agent/serve',

@@ -1,14 +1,15 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { PATHS } from '#pkg/agentapi/wire.ts';
+import { createSet, type Owner } from './owners.ts';
 import { type AgentAtWork, type Pod, type PodCluster, startAgentOf, startPodCluster } from './pod-cluster.ts';
 
-const SET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 's-1' };
-
 let cluster: PodCluster;
+let set: Owner;
 
 beforeAll(async () => {
   cluster = await startPodCluster();
   await cluster.createPool('pool-a', { subnet: '10.0.0.0/24', ips: ['10.0.0.10-10.0.0.50'], default: true });
+  set = await createSet(cluster, 'db', 2);
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 afterEach(() => cluster.ledger.clear());
@@ -38,7 +39,7 @@ test.each([
 ])('a living StatefulSet pod in conflict $name', async ({ enableStatefulSet, status, left }) => {
   await using agent = await startAgentOf(cluster, { config: { enableStatefulSet } });
   await agent.untilReady();
-  const pod = await cluster.createPod({ name: `db-${left}`, owner: SET });
+  const pod = await cluster.createPod({ name: `db-${left}`, owner: set });
   await agent.add(pod, { containerID: 'c1' });
   expect(await tellConflict(agent, pod, 'c1')).toMatchObject({ status });
   expect(await cluster.records()).toHaveLength(left);

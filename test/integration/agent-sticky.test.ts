@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { createKubevirt, createSet, installKubevirt, type Owner } from './owners.ts';
 import { type AgentAtWork, type Pod, type PodCluster, startAgentOf, startPodCluster } from './pod-cluster.ts';
 
-const SET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 's-1' };
-const VMI = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: 'v-1' };
 const IPPOOL = 'ipam.spidernet.io/ippool';
 
 let cluster: PodCluster;
+let set: Owner;
 let one: AgentAtWork;
 let two: AgentAtWork;
 /** With the rights of the controller. */
@@ -17,6 +17,7 @@ beforeAll(async () => {
   cluster = await startPodCluster();
   await cluster.createPool('pool-a', { subnet: '10.0.0.0/24', ips: ['10.0.0.10-10.0.0.99'], default: true });
   await cluster.createPool('pool-b', { subnet: '10.1.0.0/24', ips: ['10.1.0.10-10.1.0.99'] });
+  set = await createSet(cluster, 'db', 8);
   controller = openKubernetesLedger(cluster.ledger.controller());
   one = await startAgentOf(cluster);
   two = await startAgentOf(cluster, { node: 'worker-2' });
@@ -29,7 +30,7 @@ afterAll(async () => {
 });
 afterEach(() => cluster.ledger.clear());
 
-const born = (name: string, node = 'worker-1', more = {}) => cluster.createPod({ name, node, owner: SET, ...more });
+const born = (name: string, node = 'worker-1', more = {}) => cluster.createPod({ name, node, owner: set, ...more });
 
 async function onlyRecord() {
   const [record, ...others] = await cluster.records();
@@ -139,8 +140,11 @@ test('with enableStatefulSet off the address is free at once', async () => {
 });
 
 test("a virtual machine's address is under its name, goes from launcher to launcher, and a migration target is answered without a write", async () => {
+  await installKubevirt(cluster);
+  const vmi = await createKubevirt(cluster, 'virtualmachineinstances', 'vm');
+  await createKubevirt(cluster, 'virtualmachineinstancemigrations', 'job-1', { spec: { vmiName: 'vm' } });
   const launcher = (name: string, node: string, annotations = {}) =>
-    cluster.createPod({ name, node, owner: VMI, annotations });
+    cluster.createPod({ name, node, owner: vmi, annotations });
   const source = await launcher('virt-launcher-vm-aaaaa', 'worker-1');
   const address = await one.addressesOf(source);
   const before = await onlyRecord();

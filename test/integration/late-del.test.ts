@@ -7,10 +7,12 @@ import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { addressesIn } from '#test/support/plugin-call.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { type ClusterAgentProcess, startClusterAgentProcess } from './cluster-agent-process.ts';
+import { createSet, type Owner } from './owners.ts';
 import { type AgentAtWork, type Pod, type PodCluster, startAgentOf, startPodCluster } from './pod-cluster.ts';
 import { callPluginFor } from './pod-plugin.ts';
 
 let cluster: PodCluster;
+let set: Owner;
 /** The agent of worker-1, which is well all the time. */
 let one: AgentAtWork;
 /** With the rights of the controller. */
@@ -18,6 +20,7 @@ let controller: Ledger;
 
 beforeAll(async () => {
   cluster = await startPodCluster();
+  set = await createSet(cluster, 'db', 1);
   await cluster.createPool('pool-a', { subnet: '10.0.0.0/24', ips: ['10.0.0.10-10.0.0.99'], default: true });
   controller = openKubernetesLedger(cluster.ledger.controller());
   one = await startAgentOf(cluster);
@@ -62,7 +65,7 @@ async function journalOf({ dataDirectory }: ClusterAgentProcess): Promise<string
 interface Workload {
   readonly kind: string;
   readonly name: string;
-  readonly owner: { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string };
+  readonly owner: () => Owner;
   /** The write of the controller after the old pod is gone. */
   readonly settle: (record: IpRecord) => Promise<unknown>;
 }
@@ -71,22 +74,22 @@ describe.each<Workload>([
   {
     kind: 'a StatefulSet',
     name: 'db-0',
-    owner: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 's-1' },
+    owner: () => set,
     settle: (record) => controller.amend(record, { ...record.spec, state: 'Retained' }),
   },
   {
     kind: 'a Deployment',
     name: 'web-6d4b9-x7x7x',
-    owner: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-6d4b9', uid: 'r-1' },
+    owner: () => ({ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-6d4b9', uid: 'r-1' }),
     settle: (record) => controller.release(record),
   },
 ])('a node dies with a pod of $kind', ({ name, owner, settle }) => {
-  const requested = (address: string) => (owner.kind === 'StatefulSet' ? [] : [address]);
+  const requested = (address: string) => (owner().kind === 'StatefulSet' ? [] : [address]);
 
   /** The next pod of the name, on the other node, has the address of the one before. */
   async function rebirth(address: string): Promise<IpRecord> {
     await settle(await onlyRecord());
-    const reborn = await cluster.createPod({ name, owner });
+    const reborn = await cluster.createPod({ name, owner: owner() });
     expect(await one.addressesOf(reborn, { requestedIPs: requested(address) })).toEqual([address]);
     const taken = await onlyRecord();
     expect(taken.spec).toMatchObject({ state: 'Allocated', holder: { uid: reborn.uid, node: 'worker-1' } });
@@ -95,7 +98,7 @@ describe.each<Workload>([
 
   test('its DEL that was spooled meanwhile, and one that comes later, leave the record of the next pod alone', async () => {
     await using two = await startTwo();
-    const lost = await cluster.createPod({ name, owner, node: 'worker-2' });
+    const lost = await cluster.createPod({ name, owner: owner(), node: 'worker-2' });
     const address = await addOn(two, lost);
     await two.kill();
     await cluster.deletePod(lost);
@@ -112,7 +115,7 @@ describe.each<Workload>([
   test('a release that it owed when it died leaves the record of the next pod alone', async () => {
     await using proxy = await startTcpProxy(cluster.ledger.port);
     await using two = await startTwo(proxy.port);
-    const lost = await cluster.createPod({ name, owner, node: 'worker-2' });
+    const lost = await cluster.createPod({ name, owner: owner(), node: 'worker-2' });
     const address = await addOn(two, lost);
     await cluster.deletePod(lost);
     await vi.waitUntil(async () => (await callPluginFor(two, 'ADD', lost)).code !== 0, { timeout: 30_000 });
@@ -130,7 +133,7 @@ describe.each<Workload>([
 
   test('and gets the next pod itself: the DEL of the old sandbox leaves its record alone, said or spooled', async () => {
     await using two = await startTwo();
-    const lost = await cluster.createPod({ name, owner, node: 'worker-2' });
+    const lost = await cluster.createPod({ name, owner: owner(), node: 'worker-2' });
     const address = await addOn(two, lost);
     await two.kill();
     await cluster.deletePod(lost);
@@ -138,7 +141,7 @@ describe.each<Workload>([
     await delLate(two, lost);
     await two.start();
     expect(await readdir(two.spoolDirectory)).toEqual([]);
-    const reborn = await cluster.createPod({ name, owner, node: 'worker-2' });
+    const reborn = await cluster.createPod({ name, owner: owner(), node: 'worker-2' });
     expect(await addOn(two, reborn, requested(address))).toBe(address);
     const taken = await onlyRecord();
     await delLate(two, lost);

@@ -5,6 +5,7 @@ import { PodCache } from '#agent/cluster/pod-cache.ts';
 import { PodHolders } from '#agent/cluster/pod-holders.ts';
 import { PoolCache } from '#agent/cluster/pool-cache.ts';
 import { TopController } from '#agent/cluster/top-controller.ts';
+import { OwnerVerifier } from '#agent/owners/owner-verifier.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { KubeObject, NewObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
@@ -21,6 +22,8 @@ export interface Eyes extends AsyncDisposable {
   readonly holders: PodHolders;
 }
 
+const SWITCHES = { enableStatefulSet: true, enableKubevirtStaticIP: true };
+
 /** All watches of an agent on `worker-1`. */
 export async function openEyes(client: KubeClient): Promise<Eyes> {
   await using stack = new AsyncDisposableStack();
@@ -32,14 +35,20 @@ export async function openEyes(client: KubeClient): Promise<Eyes> {
   const pools = stack.use(new PoolCache(client, log));
   await Promise.all([pods.synced, namespaces.synced, nodeLabels.synced, pools.synced]);
   const holders = new PodHolders(
-    { pods, namespaces, nodeLabels, controllers: new TopController(client) },
     {
-      node,
-      multusNamespace: 'ipledger',
-      enableStatefulSet: true,
-      enableKubevirtStaticIP: true,
-      multusClusterNetwork: null,
+      pods,
+      namespaces,
+      nodeLabels,
+      controllers: new TopController(client),
+      owners: new OwnerVerifier(
+        (resource, at) => client.get(resource, at),
+        SWITCHES,
+        () => performance.now(),
+      ),
+      holderOf: () => null,
+      onRefused: () => {},
     },
+    { ...SWITCHES, node, multusNamespace: 'ipledger', multusClusterNetwork: null },
   );
   const everything = stack.move();
   return { pods, namespaces, pools, holders, [Symbol.asyncDispose]: () => everything.disposeAsync() };

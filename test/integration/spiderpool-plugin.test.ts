@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { callAsSpiderpool } from '#test/support/spiderpool-call.ts';
+import { createSet } from './owners.ts';
 import { type AgentAtWork, type Pod, type PodCluster, startAgentOf, startPodCluster } from './pod-cluster.ts';
 
 let cluster: PodCluster;
@@ -144,7 +145,7 @@ test.each([{ isGone: false }, { isGone: true }])(
 );
 
 test('a release because of a conflict is 522 for a pod of a StatefulSet, and 521 where it is switched off', async () => {
-  const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 's-1' };
+  const owner = await createSet(cluster, 'db', 1);
   const pod = await cluster.createPod({ name: 'db-0', owner });
   await add(pod, 'eth0');
   const all = { containerID: sandboxOf(pod), isReleaseConflictIPs: true, ...whoIs(pod) };

@@ -22,6 +22,7 @@ import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { Controller } from '#pkg/pool/request.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { believingOwners } from './believing-owners.ts';
 import { addArgs, delArgs, FixedCatalog, NO_PROBING, newCall } from './memory-agent.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { MemoryPods } from './memory-pods.ts';
@@ -76,6 +77,9 @@ export async function startMemoryClusterAgent(
       namespaces: { find: async () => ({ labels: {}, annotations: {} }) },
       nodeLabels: { current: () => ({}) },
       controllers: { find: async (pod) => controllerOf(pod) },
+      owners: believingOwners(SWITCHES),
+      holderOf: (uid) => index.ofHolderUid(uid)[0]?.spec.holder ?? null,
+      onRefused: () => {},
     },
     { ...SWITCHES, node, multusNamespace: 'ipledger', multusClusterNetwork: null },
   );
