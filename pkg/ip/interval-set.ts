@@ -108,7 +108,7 @@ function subtract(left: SortedIntervals, right: SortedIntervals): Interval[] {
     for (let hole = right[j]; hole !== undefined && hole.first <= last; hole = right[j]) {
       if (start < hole.first) rest.push({ first: start, last: hole.first - 1n });
       if (start <= hole.last) start = hole.last + 1n;
-      if (hole.last > last) break; // it may failpoint into the next interval
+      if (hole.last > last) break; // it may reach into the next interval
       j += 1;
     }
     if (start <= last) rest.push({ first: start, last });

@@ -54,7 +54,7 @@ describe('requests', () => {
     ]);
   });
 
-  test('a name cannot failpoint out of its place in the path', async () => {
+  test('a name cannot reach out of its place in the path', async () => {
     await using made = await startScripted((request) => request.answer(404, ''));
     await made.client.get(THINGS, { name: '../../secrets?x=1' });
     expect(made.server.requests[0]?.path).toBe('/apis/test.io/v1/things/..%2F..%2Fsecrets%3Fx%3D1');

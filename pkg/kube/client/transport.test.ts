@@ -175,7 +175,7 @@ describe('bounds', () => {
 
   test.each([-1, 0, -10_000])('a timeout of %i ms is no time, with and without a free slot', async (timeoutMs) => {
     await using made = await startScripted(() => {}, { limits: { inFlight: 1 } });
-    expect(await made.client.get(THINGS, AT, { timeoutMs })).toMatchObject({ because: 'Unreachable' });
+    expect(await made.client.get(THINGS, AT, { timeoutMs })).toMatchObject({ because: 'OutOfTime' });
     const first = made.client.get(THINGS, AT, { timeoutMs: 300 });
     expect(await made.client.get(THINGS, AT, { timeoutMs })).toMatchObject({ because: 'Unreachable' });
     await first;

@@ -17,6 +17,7 @@ test.each<{ because: FailureKind; says?: string; reason: string; message: string
   { because: 'Invalid', reason: 'internal', message: 'the API server refused it', details: 'm' },
   { because: 'TooLarge', reason: 'bad-config', message: 'the answer is larger than is read at once', details: 'm' },
   { because: 'Unreachable', reason: 'api-server-unavailable', message: 'm' },
+  { because: 'OutOfTime', reason: 'out-of-time', message: 'm' },
   { because: 'Unknown', reason: 'api-server-unavailable', message: 'm' },
   { because: 'ServerError', reason: 'api-server-unavailable', message: 'm' },
 ])('$because is $reason', ({ because, says = 'm', reason, message, details }) => {

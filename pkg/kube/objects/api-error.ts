@@ -28,8 +28,12 @@ export function toApiError(doing: string, failure: Failure, notServed: string): 
     const details = `the API server says: ${message}`;
     return new IpamError(refusal.reason, `cannot ${doing}: ${refusal.because}`, { details });
   }
-  const reason = FAILURES[because].retry ? 'api-server-unavailable' : 'internal';
-  return new IpamError(reason, `cannot ${doing}: ${message}`);
+  return new IpamError(reasonOf(because), `cannot ${doing}: ${message}`);
+}
+
+function reasonOf(because: FailureKind): Reason {
+  if (because === 'OutOfTime') return 'out-of-time';
+  return FAILURES[because].retry ? 'api-server-unavailable' : 'internal';
 }
 
 function refusalOf({ because, message }: Failure, notServed: string) {

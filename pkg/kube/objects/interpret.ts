@@ -1,10 +1,10 @@
 import type { ApiResponse, Lost } from '#pkg/kube/transport/exchange.ts';
-import { type Failure, failure, type Outcome } from './outcome.ts';
+import { type Failure, type FailureKind, failure, type Outcome } from './outcome.ts';
 import { readFailure, readSeconds, type Target } from './status.ts';
 
 /** What a request came to: the JSON of a good answer, or why there is none. */
 export function interpret(result: ApiResponse | Lost, target: Target): Outcome<unknown> {
-  if ('wasSent' in result) return failure(result.wasSent ? 'Unknown' : 'Unreachable', result.message);
+  if ('wasSent' in result) return failure(kindOf(result), result.message);
   const { body } = result;
   if (typeof body !== 'string') {
     return body.isTooLarge
@@ -16,6 +16,11 @@ export function interpret(result: ApiResponse | Lost, target: Target): Outcome<u
   return parsed === undefined
     ? failure('BadAnswer', `the answer is not JSON: ${JSON.stringify(body.slice(0, 80))}`)
     : { ok: true, object: parsed };
+}
+
+function kindOf({ wasSent, isOutOfTime }: Lost): FailureKind {
+  if (wasSent) return 'Unknown';
+  return isOutOfTime ? 'OutOfTime' : 'Unreachable';
 }
 
 function refusalOf(answer: ApiResponse, parsed: unknown, target: Target): Failure {

@@ -24,6 +24,8 @@ export const FAILURES = {
   TooLarge: { retry: false, mayBeDone: true },
   /** Certainly not handled: never sent, or refused by the transport before any work on it. */
   Unreachable: { retry: true, mayBeDone: false },
+  /** Never sent, because the caller's own time was over. */
+  OutOfTime: { retry: true, mayBeDone: false },
   /** Sent, and no answer came: timeout, lost connection, caller gave up. */
   Unknown: { retry: true, mayBeDone: true },
 } as const satisfies Record<string, { retry: boolean; mayBeDone: boolean }>;

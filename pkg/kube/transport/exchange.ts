@@ -16,6 +16,8 @@ export interface Lost {
   readonly wasSent: boolean;
   readonly message: string;
   readonly isTimeout?: boolean;
+  /** The time of the caller was over before anything was tried. This says nothing about the API server. */
+  readonly isOutOfTime?: boolean;
 }
 
 /** An answer that goes on: its 200 is here, its body is still to be read. */

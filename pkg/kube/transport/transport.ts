@@ -93,7 +93,7 @@ export class Transport {
       };
       const result = await perform(session, headers, Math.max(1, deadlineMs - performance.now()));
       if ('wasSent' in result) {
-        // Only a new connection may failpoint another, healthier server; the ping decides on the old one.
+        // Only a new connection may reach another, healthier server; the ping decides on the old one.
         if (result.isTimeout || !result.wasSent) this.#sessions.retire(session);
         if (result.wasSent || attempt === MOST_ATTEMPTS) return result;
         continue;
@@ -107,7 +107,7 @@ export class Transport {
   async #session({ signal }: RawRequest, deadlineMs: number): Promise<ClientHttp2Session | Lost> {
     if (signal?.aborted) return { wasSent: false, message: 'the caller gave up' };
     const leftMs = deadlineMs - performance.now();
-    if (leftMs <= 0) return { wasSent: false, message: 'no time was left to send it' };
+    if (leftMs <= 0) return { wasSent: false, isOutOfTime: true, message: 'no time was left to send it' };
     try {
       const session = this.#sessions.get();
       if (!(session instanceof Promise)) return session;

@@ -147,7 +147,7 @@ describe('create', () => {
   });
 
   test('without time left nothing is sent', async () => {
-    expect(await run('create', ['ours'], 0)).toMatchObject({ sent: '', outcome: no('Unreachable') });
+    expect(await run('create', ['ours'], 0)).toMatchObject({ sent: '', outcome: no('OutOfTime') });
   });
 });
 

@@ -134,7 +134,7 @@ async function untilDefinite<T>(
   const refusals = new PassingRefusals(forbiddenForMs);
   const giveUp = signal === undefined ? {} : { signal };
   let mayHaveLanded = false;
-  let last: Failure = failure('Unreachable', 'no time was left to send it');
+  let last: Failure = failure('OutOfTime', 'no time was left to send it');
   for (;;) {
     const leftMs = deadlineMs - timing.nowMs();
     if (leftMs < SHORTEST_ATTEMPT_MS || signal?.aborted) return unresolved(last, mayHaveLanded);

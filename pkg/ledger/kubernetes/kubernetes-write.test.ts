@@ -143,7 +143,7 @@ describe('a create', () => {
   test('that has no time left is not sent', async () => {
     await using made = await openLedgerOn({ POST: [[201, OBJECT]] });
     const { ledger, server } = made;
-    const error = await expectFailure(ledger.create(SPEC, { deadlineMs: performance.now() }), 'api-server-unavailable');
+    const error = await expectFailure(ledger.create(SPEC, { deadlineMs: performance.now() }), 'out-of-time');
     expect(abandonedName(error)).toBeNull();
     expect(server.requests).toEqual([]);
   });
