@@ -4,7 +4,7 @@
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly ROOT
 readonly CNI_DIRECTORY=/usr/lib/cni
-# What the demo needs; hack/test adds to it.
+# The packages that the demo needs; hack/test adds to them.
 DEBIAN_PACKAGES=(containernetworking-plugins iproute2 iputils-ping util-linux)
 cd "$ROOT" || exit
 
@@ -37,7 +37,7 @@ ensure_packages() {
   DEBIAN_FRONTEND=noninteractive as_root apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# On another distribution the programs count, whoever installed them.
+# On another distribution the programs are checked instead of packages.
 check_commands() {
   local program
   for program in ip ping nsenter "$CNI_DIRECTORY/bridge"; do
@@ -45,7 +45,7 @@ check_commands() {
   done
 }
 
-# What `npm ci` installed is what the lock says. Runs on any Node, so it may run before ours is there.
+# Whether node_modules agrees with the lockfile. Works on any Node version, because ours may not be installed yet.
 is_installed() {
   [[ node_modules/.package-lock.json -nt package-lock.json ]] && node - <<'JS'
 const { readFileSync } = require('node:fs');
@@ -70,7 +70,7 @@ ensure_node_modules() {
   export PATH
 }
 
-# Everything that ends up in dist/, and where: launchers name this tree's Node.
+# Everything that dist/ depends on, including the path: launchers contain the path of this tree's Node.
 hash_sources() {
   local place places=()
   for place in cmd plugin agent ctl controller pkg hack/bundle.ts hack/build-plugin package.json package-lock.json; do
@@ -82,7 +82,7 @@ hash_sources() {
   } | sha256sum | cut -d ' ' -f 1
 }
 
-# A toolchain that appears later makes a difference: then there is a native plugin to build.
+# Includes the Rust toolchain: when it is installed later, the native plugin must be built.
 stamp() { printf '%s %s\n' "$(hash_sources)" "$(has_cargo && echo native || echo node)"; }
 
 has_cargo() { PATH="$PATH:${CARGO_HOME:-$HOME/.cargo}/bin" command -v cargo >/dev/null; }
@@ -91,7 +91,7 @@ is_built() { [[ -x dist/cni/ipledger && -x dist/ipledger-agent && -x dist/ipledg
 
 build() {
   local stamp_before
-  # Taken first: a source that changes while it is read must be built again.
+  # Computed first, so that a source that changes during the build is built again.
   stamp_before=$(stamp)
   say 'building dist/'
   rm -f dist/.sources

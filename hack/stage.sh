@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# For scripts that show something at work, step by step: sourced, never run. Each step prints its command and its real output.
+# For scripts that demonstrate something step by step: sourced, never run. Each step prints its command and its real output.
 
-# What is being done, for whoever reports a failure.
+# The current step, for error messages.
 current='the set-up'
 
 title() { printf '\n\n## %s\n' "$*"; }
 
-# Runs exactly the text it prints. The caller's lock (9) is not handed on to what a step leaves running.
+# Runs exactly the text it prints. Background processes of a step do not inherit the caller's lock (descriptor 9).
 run() {
   current=$1
   printf '\n$ %s\n' "$1"
