@@ -58,17 +58,6 @@ const EVERYWHERE: Record<Account, Rights> = {
     'kubevirt.io/virtualmachines': READ,
     'admissionregistration.k8s.io/mutatingwebhookconfigurations[ipledger]': 'get update',
     'admissionregistration.k8s.io/validatingwebhookconfigurations[ipledger]': 'get update',
-    'cluster.x-k8s.io/clusters': READ,
-    'ipam.cluster.x-k8s.io/ipaddressclaims': 'get list update watch',
-    'ipam.cluster.x-k8s.io/ipaddressclaims/finalizers': 'update',
-    'ipam.cluster.x-k8s.io/ipaddressclaims/status': 'update',
-    'ipam.cluster.x-k8s.io/ipaddresses': WRITE,
-    'vitistack.io/ipallocations': WRITE,
-    'vitistack.io/ipallocations/status': 'update',
-    'vitistack.io/networkconfigurations': 'get list update watch',
-    'vitistack.io/networkconfigurations/status': 'update',
-    'vitistack.io/networknamespaces': 'get list update watch',
-    'vitistack.io/networknamespaces/status': 'update',
     ...EVENTS,
   },
   ctl: {
@@ -110,9 +99,9 @@ const AT_HOME: Partial<Record<Account, Rights>> = {
   agent: { '/configmaps[ipledger-adopted]': READ },
   controller: {
     '/configmaps': 'create',
-    '/configmaps[ipledger-adopted]': 'get update',
+    '/configmaps[ipledger-adopted]': 'get',
     '/secrets': 'create',
-    '/secrets[ipledger-webhook-ca ipledger-webhook-tls]': 'delete get update',
+    '/secrets[ipledger-webhook-ca]': 'get update',
     'coordination.k8s.io/leases': 'create get update',
   },
   ctl: { '/configmaps': 'create', '/configmaps[ipledger-adopted]': 'get' },
@@ -305,7 +294,6 @@ describe('the controller', () => {
   test.each([
     { name: 'marker', path: `${HOME}/configmaps/ipledger-adopted` },
     { name: 'CA', path: `${HOME}/secrets/ipledger-webhook-ca` },
-    { name: 'certificate', path: `${HOME}/secrets/ipledger-webhook-tls` },
     { name: 'webhooks', path: `${WEBHOOKS}/ipledger` },
   ])('may look for its own $name', async ({ path }) => {
     expect(await send(tokens.controller, 'GET', path)).toMatchObject({ status: 404 });
