@@ -12,6 +12,8 @@ interface NodeWatchesOptions {
   readonly namespace: string;
   /** The store of the API server was restored from a backup. */
   readonly onRestored?: () => void;
+  /** The API server answers again after a break. */
+  readonly onReconnected?: () => void;
 }
 
 /** Everything an agent watches. Every watch here is multiplied by the number of nodes. */
@@ -23,8 +25,9 @@ export class NodeWatches implements AsyncDisposable {
   readonly controllers: TopController;
   readonly #adoption: AdoptionWatch;
 
-  constructor(client: KubeClient, { node, namespace, onRestored = () => {} }: NodeWatchesOptions, log: Logger) {
-    this.pods = new PodCache(client, { node, log, onRestored });
+  constructor(client: KubeClient, { namespace, ...options }: NodeWatchesOptions, log: Logger) {
+    const { node } = options;
+    this.pods = new PodCache(client, { ...options, log });
     this.pools = new PoolCache(client, log);
     this.namespaces = new NamespaceCache(client, log);
     this.nodeLabels = new NodeLabels(client, node, log);

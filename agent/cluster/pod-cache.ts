@@ -16,6 +16,8 @@ export interface PodCacheOptions {
   readonly log: Logger;
   /** The store of the API server was restored from a backup. */
   readonly onRestored?: () => void;
+  /** The API server answers again after a break. */
+  readonly onReconnected?: () => void;
 }
 
 const READ_TIMEOUT_MS = 5_000;
@@ -31,7 +33,7 @@ export class PodCache implements Pods, AsyncDisposable {
   readonly #table = new NodePodTable((uid) => this.#tellEnd(uid));
   readonly #reflector: Reflector;
 
-  constructor(client: KubeClient, { node, log, onRestored = () => {} }: PodCacheOptions) {
+  constructor(client: KubeClient, { node, log, onRestored = () => {}, onReconnected = () => {} }: PodCacheOptions) {
     this.#client = client;
     this.#node = node;
     this.#log = log;
@@ -44,6 +46,7 @@ export class PodCache implements Pods, AsyncDisposable {
         this.#table.startAnew();
         onRestored();
       },
+      onReconnected,
     });
     this.synced = this.#reflector.synced;
   }

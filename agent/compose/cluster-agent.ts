@@ -94,7 +94,18 @@ export async function startClusterAgent(
     // The target of a migration is answered with a record of the source node, which keeps it there.
     if (record.spec.holder.node === node) answered.keep(record);
   });
-  const watches = starting.use(new NodeWatches(client, { node, namespace, onRestored: () => revisions.fell() }, log));
+  const watches = starting.use(
+    new NodeWatches(
+      client,
+      {
+        node,
+        namespace,
+        onRestored: () => revisions.fell(),
+        onReconnected: () => void revisions.compare(() => readRevision(client)),
+      },
+      log,
+    ),
+  );
   const { multusClusterNetwork, multusNamespace } = env;
   const readOwner: ReadObject = (resource, at) => client.get(resource, at, { timeoutMs: OWNER_READ_TIMEOUT_MS });
   const holders = new PodHolders(

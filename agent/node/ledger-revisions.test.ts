@@ -69,6 +69,17 @@ test('while new addresses are held a holder still takes over its own', async () 
   await expect(ledger.takeOver(other, next)).rejects.toMatchObject({ reason: 'ledger-restored' });
 });
 
+test('after a break the store is compared once it answers', async () => {
+  const { guard, falls } = stage([], () => '0');
+  guard.note({ resourceVersion: '100' });
+  const answers = [Promise.reject(new Error('storage is initializing')), Promise.resolve('100'), Promise.resolve('99')];
+  const read = () => answers.shift() ?? Promise.reject(new Error('asked too often'));
+  await guard.compare(read, async () => {});
+  expect(falls).toEqual([]);
+  await guard.compare(read, async () => {});
+  expect(falls).toEqual([0]);
+});
+
 async function landedAs(ledger: Ledger, address: string, state: 'Retained' | 'Suspect'): Promise<IpRecord> {
   const { record } = await ledger.create(specOf(address));
   const amended = record === null ? null : await ledger.amend(record, { ...record.spec, state });

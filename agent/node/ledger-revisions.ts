@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { isSameHolder } from '#pkg/record/holder.ts';
@@ -5,6 +6,8 @@ import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 /** In this time every agent notices the restore, and writes back the records of its live sandboxes. */
 const HOLD_MS = 60_000;
+const PAUSE_MS = 1_000;
+const MOST_TRIES = 60;
 
 /**
  * Whether the store of the API server went back in time: etcd was restored from a backup. Records that were written
@@ -28,6 +31,19 @@ export class LedgerRevisions {
   note({ resourceVersion }: Pick<IpRecord, 'resourceVersion'>): void {
     const revision = toRevision(resourceVersion);
     if (revision > this.#highest) this.#highest = revision;
+  }
+
+  /** After a break. An API server that starts refuses reads for a while, so they are tried again for about a minute. */
+  async compare(
+    readRevision: () => Promise<string>,
+    pause: () => Promise<void> = () => sleep(PAUSE_MS),
+  ): Promise<void> {
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const revision = await readRevision().catch(() => null);
+      if (revision !== null && toRevision(revision) < this.#highest) this.fell();
+      if (revision !== null) return;
+      await pause();
+    }
   }
 
   onFall(listener: () => void): void {

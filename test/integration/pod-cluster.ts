@@ -58,6 +58,7 @@ export interface PodCluster extends AsyncDisposable {
   post<T>(path: string, body: unknown): Promise<T>;
   patch(path: string, body: unknown): Promise<void>;
   remove(path: string): Promise<void>;
+  read<T>(path: string): Promise<T>;
   records(): Promise<IpRecord[]>;
   /** Writes the marker that agents wait for. */
   adopt(): Promise<void>;
@@ -67,7 +68,7 @@ export async function startPodCluster({ isAdopted = true } = {}): Promise<PodClu
   await using stack = new AsyncDisposableStack();
   const ledger = stack.use(await startLedgerCluster());
   const { server } = ledger;
-  const call = async (method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown) => {
+  const call = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown) => {
     const answer = await callApi(server, {
       method,
       path,
@@ -88,6 +89,7 @@ export async function startPodCluster({ isAdopted = true } = {}): Promise<PodClu
     post,
     patch: async (path, body) => void (await call('PATCH', path, body)),
     remove: async (path) => void (await call('DELETE', path)),
+    read: async <T>(path: string) => (await call('GET', path)) as T,
     adopt: async () => void (await adopt()),
     createPool: async (name, spec, metadata = {}) => {
       const path = '/apis/spiderpool.spidernet.io/v2beta1/spiderippools';

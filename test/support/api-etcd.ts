@@ -1,9 +1,14 @@
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findFreePort } from './api-ports.ts';
 import { type ServerProcess, startServerProcess } from './api-process.ts';
 
-export interface Etcd extends ServerProcess {
+export interface Etcd extends AsyncDisposable {
   readonly url: string;
+  /** Copies the data while etcd is stopped for a moment. */
+  save(): Promise<void>;
+  /** Starts on what was saved, as after a restore from a backup without a revision bump: revisions go back. */
+  restore(): Promise<void>;
 }
 
 export async function startEtcd(program: string, dir: string, fsync: boolean): Promise<Etcd> {
@@ -18,6 +23,22 @@ export async function startEtcd(program: string, dir: string, fsync: boolean): P
     ...(fsync ? [] : ['--unsafe-no-fsync']),
   ];
   const isReady = async () => (await fetch(`${url}/health`, { signal: AbortSignal.timeout(2_000) })).ok;
-  const server = await startServerProcess({ program, args, port, logFile: join(dir, 'etcd.log'), isReady });
-  return { ...server, url };
+  const command = { program, args, port, logFile: join(dir, 'etcd.log'), isReady };
+  const [data, saved] = [join(dir, 'etcd'), join(dir, 'etcd-saved')];
+  let server: ServerProcess = await startServerProcess(command);
+  const whileStopped = async (work: () => Promise<void>) => {
+    await server.kill();
+    await work();
+    server = await startServerProcess(command);
+  };
+  const replace = async (target: string, source: string) => {
+    await rm(target, { recursive: true, force: true });
+    await cp(source, target, { recursive: true });
+  };
+  return {
+    url,
+    save: () => whileStopped(() => replace(saved, data)),
+    restore: () => whileStopped(() => replace(data, saved)),
+    [Symbol.asyncDispose]: () => server.kill(),
+  };
 }

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findApiBinaries } from './api-binaries.ts';
 import { type Credentials, createCredentials, writeKubeconfig } from './api-credentials.ts';
-import { startEtcd } from './api-etcd.ts';
+import { type Etcd, startEtcd } from './api-etcd.ts';
 import { type Labels, sumCounter } from './api-metrics.ts';
 import { findFreePort } from './api-ports.ts';
 import { type ServerCommand, startServerProcess } from './api-process.ts';
@@ -42,12 +42,16 @@ export interface ApiServer extends RunningServer, AsyncDisposable {
   restart(): Promise<void>;
   /** A second kube-apiserver on the same etcd; it ends with the first one at the latest. */
   secondServer(): Promise<ApiServer>;
+  /** Makes a backup of etcd; the server is away for some seconds. */
+  saveStore(): Promise<void>;
+  /** Restores the backup: what was written since is gone, and revisions go back. The server is away for some seconds. */
+  restoreStore(): Promise<void>;
 }
 
 interface Site {
   readonly program: string;
   readonly dir: string;
-  readonly etcdUrl: string;
+  readonly etcd: Etcd;
   readonly credentials: Credentials;
   readonly flags: readonly string[];
   readonly servers: AsyncDisposableStack;
@@ -65,7 +69,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   const site = {
     program: binaries.kubeApiServer,
     dir,
-    etcdUrl: etcd.url,
+    etcd,
     credentials,
     flags: options.flags ?? [],
     servers,
@@ -93,17 +97,21 @@ async function startOn(site: Site): Promise<ApiServer> {
   const kill = () => running.kill();
   site.servers.defer(kill);
 
+  const whileAway = async (work: () => Promise<void>) => {
+    await kill();
+    await work();
+    running = await startServerProcess(command);
+  };
   return {
     ...reachServer({ ...access, kubeconfigFile, dir: site.dir }),
     pid: () => running.pid,
     pause: () => running.pause(),
     resume: () => running.resume(),
     kill,
-    restart: async () => {
-      await kill();
-      running = await startServerProcess(command);
-    },
+    restart: () => whileAway(async () => {}),
     secondServer: () => startOn(site),
+    saveStore: () => whileAway(() => site.etcd.save()),
+    restoreStore: () => whileAway(() => site.etcd.restore()),
     [Symbol.asyncDispose]: kill,
   };
 }
@@ -123,9 +131,9 @@ function serverCommand(site: Site, port: number, access: AdminAccess): ServerCom
   };
 }
 
-function serverFlags({ etcdUrl, credentials, dir }: Site, port: number): string[] {
+function serverFlags({ etcd, credentials, dir }: Site, port: number): string[] {
   return [
-    `--etcd-servers=${etcdUrl}`,
+    `--etcd-servers=${etcd.url}`,
     '--bind-address=127.0.0.1',
     '--advertise-address=127.0.0.1',
     `--secure-port=${port}`,

@@ -27,6 +27,8 @@ export interface ReflectorOptions {
    * called before the events of a new list.
    */
   readonly onRestored?: () => void;
+  /** The server answers again after a break, on whatever store it has now. */
+  readonly onReconnected?: () => void;
   readonly backoff?: BackoffRange;
   /** The server ends a watch after one to two times this. */
   readonly watchSeconds?: number;
@@ -55,6 +57,8 @@ export class Reflector implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #resourceVersion: string | null = null;
+  /** Of the last list or event, also while a new list is due. */
+  #lastVersion = '0';
   #badWatches = 0;
   /** After a break the server may be another one, on a store that was restored. */
   #mustCompare = false;
@@ -88,20 +92,32 @@ export class Reflector implements AsyncDisposable {
     const options = { form, signal: this.#stop.signal, ...(trim === undefined ? {} : { trim }) };
     const listed = await this.#client.list(resource, query, options);
     if (!listed.ok) return this.#pause('list', listed);
-    this.#tell(this.#known.replace(listed.object.items));
-    this.#resourceVersion = listed.object.resourceVersion;
+    const { items, resourceVersion } = listed.object;
+    if (isOlder(resourceVersion, this.#lastVersion)) report(() => this.#options.onRestored?.());
+    this.#tell(this.#known.replace(items));
+    this.#moveTo(resourceVersion);
+    this.#noteAnswer();
     onSynced();
   }
 
   /** The API server grants a watch from a revision that its restored store does not have yet, and then sends nothing. */
   async #compare(resourceVersion: string): Promise<void> {
-    const { resource, query = {}, onRestored } = this.#options;
+    const { resource, query = {} } = this.#options;
     const now = await this.#client.revision(resource, query, { signal: this.#stop.signal });
     if (!now.ok) return this.#pause('watch', now);
+    if (isOlder(now.object, resourceVersion)) this.#resourceVersion = null;
+    else this.#noteAnswer();
+  }
+
+  #noteAnswer(): void {
+    const wasBroken = this.#mustCompare;
     this.#mustCompare = false;
-    if (!isOlder(now.object, resourceVersion)) return;
-    this.#resourceVersion = null;
-    report(() => onRestored?.());
+    if (wasBroken) report(() => this.#options.onReconnected?.());
+  }
+
+  #moveTo(resourceVersion: string): void {
+    this.#resourceVersion = resourceVersion;
+    this.#lastVersion = resourceVersion;
   }
 
   async #watch(resourceVersion: string): Promise<void> {
@@ -119,7 +135,7 @@ export class Reflector implements AsyncDisposable {
       opened.stream,
       limits,
       (item) => {
-        this.#resourceVersion = item.type === 'BOOKMARK' ? item.resourceVersion : item.object.metadata.resourceVersion;
+        this.#moveTo(item.type === 'BOOKMARK' ? item.resourceVersion : item.object.metadata.resourceVersion);
         if (item.type !== 'BOOKMARK') this.#tell(this.#known.apply(item));
       },
       signal,
@@ -148,7 +164,6 @@ export class Reflector implements AsyncDisposable {
     if (because === 'Expired' || this.#badWatches >= MOST_BAD_WATCHES) {
       this.#resourceVersion = null;
       this.#badWatches = 0;
-      this.#mustCompare = false;
     }
     await this.#pause('watch', ended);
   }
