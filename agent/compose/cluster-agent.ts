@@ -64,7 +64,7 @@ export interface ClusterAgent extends AsyncDisposable {
 export async function startClusterAgent(
   { config, env, dataDirectory, spoolDirectory, loadAccess, metrics }: ClusterAgentConfig,
   log: Logger,
-  failpoint: Failpoint,
+  failpoint: Failpoint = () => {},
 ): Promise<ClusterAgent> {
   await using starting = new AsyncDisposableStack();
   const socketPath = config.ipamUnixSocketPath;

@@ -177,7 +177,7 @@ function runStandalone(flags: Flags, log: Logger): Promise<AsyncDisposable> {
       onConflict: flags.onConflict,
     },
   };
-  return startStandaloneAgent(config, log, () => {});
+  return startStandaloneAgent(config, log);
 }
 
 function nextSignal(): Promise<string> {

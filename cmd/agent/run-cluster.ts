@@ -38,7 +38,7 @@ export async function runInCluster(
   const { kubeconfig: file } = flags;
   const loadAccess = accessFrom(file === undefined ? { from: 'cluster' } : { from: 'kubeconfig', file });
   const places = { dataDirectory: flags.data, spoolDirectory: flags.spool };
-  const agent = starting.use(await startClusterAgent({ config, env, ...places, loadAccess, metrics }, log, () => {}));
+  const agent = starting.use(await startClusterAgent({ config, env, ...places, loadAccess, metrics }, log));
   waitsFor = () => agent.readiness.waitsFor;
   socketPath = config.ipamUnixSocketPath;
   return starting.move();
