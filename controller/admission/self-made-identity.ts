@@ -22,6 +22,7 @@ export interface SelfMadeOptions {
 interface Issued {
   readonly identity: Identity;
   readonly fingerprint: string;
+  readonly fromMs: number;
   readonly renewAtMs: number;
 }
 
@@ -48,7 +49,8 @@ export async function selfMadeIdentity(options: SelfMadeOptions): Promise<Identi
   const check = async (last: Issued | null): Promise<Issued> => {
     const ca = await ensureCa(client, caOptions);
     const isTrusted = await bundle(ca);
-    if (last === null) return issue(ca, options);
+    // One that begins in the future was made while the clock was ahead: nobody trusts it.
+    if (last === null || now().getTime() < last.fromMs) return issue(ca, options);
     if (last.fingerprint === ca.fingerprint) return now().getTime() < last.renewAtMs ? last : issue(ca, options);
     // A new CA: the API server needs a moment until it trusts it, the old one is trusted meanwhile.
     return isTrusted ? issue(ca, options) : last;
@@ -85,5 +87,5 @@ function issue(ca: WebhookCa, { names, now, servingLifeMs = SERVING_LIFE_MS }: S
   const nowMs = now().getTime();
   const from = new Date(nowMs - Math.min(BACKDATED_MS, servingLifeMs / 10));
   const identity = issueServing(ca, names, { from, to: new Date(nowMs + servingLifeMs) });
-  return { identity, fingerprint: ca.fingerprint, renewAtMs: nowMs + (servingLifeMs * 2) / 3 };
+  return { identity, fingerprint: ca.fingerprint, fromMs: from.getTime(), renewAtMs: nowMs + (servingLifeMs * 2) / 3 };
 }

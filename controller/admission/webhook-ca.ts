@@ -54,10 +54,13 @@ async function renewIfDue(client: KubeClient, secret: KubeObject, options: CaOpt
   throw new Error(`the Secret ${CA_SECRET} cannot be renewed: ${written.because}: ${written.message}`);
 }
 
-/** A fifth of its life before the end: long before any serving certificate of it would outlive it. */
+/**
+ * A fifth of its life before the end: long before any serving certificate of it would outlive it. Also before its beginning: it
+ * was made while the clock was ahead, and nobody trusts it now that the clock is right.
+ */
 function isDue(cert: X509Certificate, now: Date): boolean {
   const [from, to] = [Date.parse(cert.validFrom), Date.parse(cert.validTo)];
-  return now.getTime() > to - (to - from) / 5;
+  return now.getTime() < from || now.getTime() > to - (to - from) / 5;
 }
 
 function newCaData({ now, lifeMs = LIFE_MS }: CaOptions, previous: string | null): Record<string, string> {

@@ -114,6 +114,19 @@ test('a CA near its expiry is followed by another, and no replica serves a certi
   }
 });
 
+test('certificates that were made while the clock was ahead are replaced when it is right', async () => {
+  let nowMs = Date.now() + 30 * 24 * HOUR_MS;
+  await using source = await start(() => new Date(nowMs));
+  const isValid = (cert: string) => Date.parse(new X509Certificate(cert).validFrom) <= Date.now();
+  expect(isValid(source.current().cert)).toBe(false);
+  nowMs = Date.now();
+  await vi.waitFor(async () => {
+    const [root = ''] = await trusted();
+    expect([isValid(root), isValid(source.current().cert)]).toEqual([true, true]);
+    expect(isSignedByOneOf(source.current(), [root])).toBe(true);
+  }, 30_000);
+});
+
 test('a damaged Secret is replaced', async () => {
   const client = cluster.controller();
   const options = { namespace: 'ipledger', now: () => new Date() };
