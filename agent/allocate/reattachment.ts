@@ -90,12 +90,15 @@ function isOf({ spec }: IpRecord, asking: Asking): boolean {
   return spec.holder.containerID === asking.containerID;
 }
 
+/** Older records lack some of it. The next write that is needed anyway fills it in: it is not worth one of its own. */
+const EVIDENCE = ['netnsInode', 'bootID', 'machineID'] as const satisfies readonly (keyof Holder)[];
+
 function isSameAttachment(holder: Holder, asking: Asking): boolean {
   return (
     holder.containerID === asking.containerID &&
     holder.netns === asking.netns &&
-    holder.bootID === asking.bootID &&
     holder.network === asking.network &&
-    holder.node === asking.node
+    holder.node === asking.node &&
+    EVIDENCE.every((field) => holder[field] === undefined || holder[field] === asking[field])
   );
 }

@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { describeNetnsOn } from '#agent/node/describe-netns.ts';
 import type { PodFacts } from '#agent/sources/pods.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import type { Controller } from '#pkg/pool/request.ts';
@@ -23,6 +25,7 @@ const OPTIONS: PodHoldersOptions = {
   enableStatefulSet: true,
   enableKubevirtStaticIP: true,
   multusClusterNetwork: null,
+  describeNetns: describeNetnsOn({ bootID: 'boot-1', machineID: 'machine-1' }),
 };
 const ARGS: AddArgs = {
   containerID: 'c1',
@@ -86,6 +89,9 @@ test('a pod becomes a holder and a request, with all that the rules may ask for'
       network: 'lan',
       containerID: 'c1',
       netns: '/proc/self/ns/net',
+      netnsInode: statSync('/proc/self/ns/net').ino,
+      bootID: 'boot-1',
+      machineID: 'machine-1',
       node: 'worker-1',
       owner: { ...WEB, uid: 'o1' },
       sticky: true,
@@ -281,4 +287,15 @@ test('routes that nobody can read are refused', async () => {
   const wish = { pod: { annotations: { 'ipam.spidernet.io/routes': '{}' } } };
   const message = 'annotation ipam.spidernet.io/routes: the value must be a list, is an object';
   await expect(resolve(wish)).rejects.toMatchObject({ reason: 'bad-annotation', message });
+});
+
+test('a namespace that this agent does not see leaves no evidence', async () => {
+  const { holder } = await resolve({ args: { netNamespace: '/nowhere/at/all' } });
+  expect(holder).not.toHaveProperty('netns');
+  expect(holder).not.toHaveProperty('bootID');
+});
+
+test('the record of a static pod is marked, that of another pod is not', async () => {
+  expect((await resolve({ pod: { isStatic: true } })).holder).toMatchObject({ static: true });
+  expect((await resolve({})).holder).not.toHaveProperty('static');
 });

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import type { DescribeNetns } from '#agent/node/describe-netns.ts';
 import type { Standing } from '#agent/owners/owner-verifier.ts';
 import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
 import type { PodFacts, Pods } from '#agent/sources/pods.ts';
@@ -18,6 +18,7 @@ export interface PodHoldersOptions {
   readonly multusNamespace: string;
   readonly enableStatefulSet: boolean;
   readonly enableKubevirtStaticIP: boolean;
+  readonly describeNetns: DescribeNetns;
   /** MULTUS_CLUSTER_NETWORK; null where it is not set. */
   readonly multusClusterNetwork: string | null;
 }
@@ -117,15 +118,14 @@ export class PodHolders implements HolderSource {
   }
 
   #attachmentOf(args: AddArgs, pod: PodFacts) {
-    // Synchronous on purpose: a look at tmpfs or /proc is cheaper than a trip through the thread pool.
-    const isVisible = existsSync(args.netNamespace);
     return {
       namespace: pod.namespace,
       uid: pod.uid,
       interface: args.ifName,
       ...(args.network === undefined ? {} : { network: args.network }),
       containerID: args.containerID,
-      ...(isVisible ? { netns: args.netNamespace } : {}),
+      ...this.#options.describeNetns(args.netNamespace),
+      ...(pod.isStatic === true ? { static: true } : {}),
       node: this.#options.node,
     };
   }

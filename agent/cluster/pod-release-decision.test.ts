@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { drainSpool } from '#agent/release/drain-spool.ts';
 import type { PodFacts } from '#agent/sources/pods.ts';
 import type { Holder } from '#pkg/record/ip-record.ts';
+import { toRetained } from '#pkg/record/released-spec.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { delArgs } from '#test/support/memory-agent.ts';
@@ -81,10 +82,29 @@ test.each([
 
 test('what rests or waits already is not touched by a DEL', () => {
   const judge = podReleaseDecision(new MemoryPods(), ON);
-  for (const state of ['Retained', 'Cooling', 'Quarantined'] as const) {
+  for (const state of ['Cooling', 'Quarantined'] as const) {
     expect(judge(buildRecord({ state, holder: WEB }))).toBe('keep');
   }
+  const record = buildRecord({ holder: DB });
+  expect(judge({ ...record, spec: toRetained(record.spec) })).toBe('keep');
   expect(judge(buildRecord({ state: 'Suspect', holder: WEB }))).toBe('free');
+});
+
+test('the DEL of a sandbox that was in doubt ends the doubt', async () => {
+  expect(podReleaseDecision(new MemoryPods(), ON)(buildRecord({ state: 'Retained', holder: DB }))).toBe('retain');
+  await using made = await startMemoryClusterAgent([POOL]);
+  const pod = made.pods.put('db-0', { controller: SET });
+  await made.add(pod, 'c1');
+  made.pods.remove(pod);
+  const [held] = await made.records();
+  if (held === undefined) throw new Error('there is no record');
+  await made.ledger.amend(held, { ...held.spec, state: 'Retained' });
+  await made.refresh();
+  await made.del(pod, 'c1');
+  const [waiting] = await made.records();
+  expect(waiting?.spec.state).toBe('Retained');
+  for (const trace of ['uid', 'containerID', 'netns', 'netnsInode', 'bootID', 'machineID'])
+    expect(waiting?.spec.holder).not.toHaveProperty(trace);
 });
 
 test('a new sandbox of a living pod gets the address of the one before it', async () => {

@@ -1,7 +1,7 @@
 import type { DecideRelease } from '#agent/release/release-decision.ts';
 import type { Pods } from '#agent/sources/pods.ts';
 import { isStickyHolder, type StickySwitches } from '#pkg/record/holder.ts';
-import { mayHaveSandbox } from '#pkg/record/ip-record.ts';
+import { hasSandboxTraces } from '#pkg/record/ip-record.ts';
 
 /**
  * A pod that is alive gets a new sandbox and keeps its address, unless that is in conflict. A sticky one keeps its own even
@@ -10,14 +10,14 @@ import { mayHaveSandbox } from '#pkg/record/ip-record.ts';
  */
 export function podReleaseDecision(pods: Pick<Pods, 'known'>, switches: StickySwitches): DecideRelease {
   return ({ spec }, cause = 'sandbox-gone') => {
-    const { holder, state } = spec;
-    if (!mayHaveSandbox(state)) return 'keep';
+    const { holder } = spec;
+    if (!hasSandboxTraces(spec)) return 'keep';
     const isSticky = isStickyHolder(holder, switches);
     const pod = holder.uid === undefined ? null : pods.known(holder.uid);
     if (pod?.isAlive === true && (isSticky || cause === 'sandbox-gone')) return 'keep';
     // Without a container nobody can tell whether this DEL is of the sandbox that has it or of an older one: while the
     // pod's object is there its own may run on in its grace. The controller ends it after the object.
     if (pod !== null && holder.containerID === undefined) return 'keep';
-    return isSticky ? 'retain' : 'free';
+    return isSticky || spec.state === 'Retained' ? 'retain' : 'free';
   };
 }

@@ -14,6 +14,18 @@ test('a mirror pod goes by the UID of the static pod behind it', () => {
   const annotations = { 'kubernetes.io/config.mirror': 'static-1' };
   const { facts, objectUid } = toSeenPod(buildPod(1, { metadata: { annotations } }));
   expect([facts.uid, objectUid]).toEqual(['static-1', 'u1']);
+  expect(facts.isStatic).toBe(true);
+});
+
+test('a pod that its Node owns is static too', () => {
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'worker-1', uid: 'n1', controller: true }];
+  expect(toSeenPod(buildPod(1, { metadata: { ownerReferences } })).facts.isStatic).toBe(true);
+});
+
+test('a pod that is being deleted says when its grace is over', () => {
+  const deletionTimestamp = '2026-01-01T00:00:30Z';
+  const { facts } = toSeenPod(buildPod(1, { metadata: { deletionTimestamp } }));
+  expect(facts.deletesAtMs).toBe(Date.parse(deletionTimestamp));
 });
 
 test('what the rules read is kept, the rest is dropped', () => {

@@ -1,5 +1,5 @@
 import type { PodFacts } from '#agent/sources/pods.ts';
-import { decodePod, type PodObject } from '#pkg/crd/decode-pod.ts';
+import { type DecodedPod, decodePod, type PodObject } from '#pkg/crd/decode-pod.ts';
 import { whyEnded } from '#pkg/crd/pod-life.ts';
 import { POD_MARKS } from '#pkg/crd/pod-marks.ts';
 import { MULTUS_ANNOTATIONS } from '#pkg/pool/annotation-keys.ts';
@@ -30,8 +30,15 @@ export function toSeenPod(object: PodObject): SeenPod {
     controller: pod.controller,
     isAlive: endedBecause === null,
     ...(endedBecause === null ? {} : { endedBecause }),
+    ...(pod.deletesAtMs === null ? {} : { deletesAtMs: pod.deletesAtMs }),
+    ...(isStatic(pod) ? { isStatic: true } : {}),
   };
   return { facts, objectUid: pod.objectUid };
+}
+
+/** Kubelet owns the mirror of a static pod through its Node. */
+function isStatic({ uid, objectUid, controller }: DecodedPod): boolean {
+  return uid !== objectUid || (controller?.apiVersion === 'v1' && controller.kind === 'Node');
 }
 
 function keepAnnotations(annotations: Labels): Labels {

@@ -7,7 +7,9 @@ import type { ComposedAgent } from './compose-agent.ts';
 import { repeat } from './repeat.ts';
 
 const SETTLE_EVERY_MS = 2_000;
-const LOOK_EVERY_MS = 20_000;
+/** Only at records without a living pod, of which there are few. */
+const LOOK_EVERY_MS = 5_000;
+const SHORTEST_LOOK_MS = 200;
 const REFRESH_EVERY_MS = 10 * 60_000;
 const RETRY_START_MS = 1_000;
 
@@ -59,7 +61,7 @@ export function startBackground({ composed, watches, refresh, spool, log, nowMs 
   stack.use(repeat(() => SETTLE_EVERY_MS, whenReady(settle), report('settle spool and journal')));
   stack.use(
     repeat(
-      () => LOOK_EVERY_MS,
+      () => Math.max(SHORTEST_LOOK_MS, collector.untilNextMs(LOOK_EVERY_MS)),
       whenReady(() => collector.collect(false)),
       report('collect leftovers'),
     ),

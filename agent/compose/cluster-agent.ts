@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Failpoint } from '#agent/calls/failpoint.ts';
-import { judgeSandbox } from '#agent/cluster/judge-sandbox.ts';
+import { judgeSandbox, needsSandboxLook } from '#agent/cluster/judge-sandbox.ts';
 import { NodeWatches } from '#agent/cluster/node-watches.ts';
 import { PodHolders } from '#agent/cluster/pod-holders.ts';
 import { podReleaseDecision } from '#agent/cluster/pod-release-decision.ts';
@@ -10,17 +10,20 @@ import { Journal } from '#agent/debts/journal.ts';
 import { journalled } from '#agent/debts/journalled-ledger.ts';
 import { Spool } from '#agent/debts/spool.ts';
 import { AnsweredStore } from '#agent/node/answered-store.ts';
+import { describeNetnsOn } from '#agent/node/describe-netns.ts';
 import { isOfNode } from '#agent/node/is-own.ts';
 import { heldAfterRestore, LedgerRevisions } from '#agent/node/ledger-revisions.ts';
-import { lookAtNetns } from '#agent/node/netns-look.ts';
+import { looksFrom } from '#agent/node/netns-look.ts';
 import { NodeIndex } from '#agent/node/node-index.ts';
 import { OwnerVerifier } from '#agent/owners/owner-verifier.ts';
 import type { ReadObject } from '#agent/owners/seen-owner.ts';
+import { EndedPods } from '#agent/release/ended-pods.ts';
 import { RecordRestorer } from '#agent/release/record-restorer.ts';
 import { refreshIndex } from '#agent/release/refresh-index.ts';
 import {
   conflictEvents,
   lostAddressEvents,
+  outlivingEvents,
   podBehind,
   refusedOwnerEvent,
   restoredEvent,
@@ -43,6 +46,7 @@ import { planOptionsOf, probeSettingsOf } from './agent-settings.ts';
 import { startBackground } from './background.ts';
 import { composeAgent } from './compose-agent.ts';
 import { openProber } from './open-prober.ts';
+import { openSight } from './open-sight.ts';
 import { oneAtATime } from './repeat.ts';
 
 const OWNER_READ_TIMEOUT_MS = 5_000;
@@ -71,6 +75,7 @@ export async function startClusterAgent(
   await takeHost({ dataDirectory, socketPath }, starting);
   const probeSettings = probeSettingsOf(config);
   const prober = openProber(probeSettings, starting, log);
+  const sight = await openSight(starting, log);
   const spool = new Spool(spoolDirectory);
   await spool.prepare();
   await spool.removeUnfinished(new Date());
@@ -123,6 +128,7 @@ export async function startClusterAgent(
       node,
       multusNamespace,
       multusClusterNetwork: multusClusterNetwork === '' ? null : multusClusterNetwork,
+      describeNetns: describeNetnsOn(sight.host),
     },
   );
   const composed = composeAgent({
@@ -135,7 +141,14 @@ export async function startClusterAgent(
     journal,
     answered,
     decideRelease: podReleaseDecision(watches.pods, config),
+    sight,
+    needsLook: needsSandboxLook(watches.pods),
     judgeLeftover: judgeSandbox(watches.pods),
+    onOutliving: (record) => {
+      const { address, holder } = record.spec;
+      log.warn({ address, holder: describeHolder(record), netns: holder.netns }, 'sandbox outlives its pod');
+      for (const event of outlivingEvents(record, podBehind(holder, watches.pods))) events.emit(event);
+    },
     isStillAlive: async ({ holder, podName }) => {
       const pod = await watches.pods.read({ namespace: holder.namespace, name: podName, uid: holder.uid });
       return pod?.uid === holder.uid && pod.isAlive;
@@ -155,12 +168,13 @@ export async function startClusterAgent(
       for (const event of conflictEvents(podBehind(spec.holder, watches.pods), spec.pool, found)) events.emit(event);
     },
   });
-  const { agent, releaser, waiters, queue } = composed;
+  const { agent, releaser, collector, waiters, queue } = composed;
   metrics.watch('journal-entries', () => journal.size);
   metrics.watch('index-records', () => index.size);
   metrics.watch('spool-entries', () => spool.count());
   metrics.watch('waiting-adds', () => waiters.waiting);
   metrics.watch('lost-events', () => events.lost);
+  metrics.watch('outliving-sandboxes', () => collector.outliving().length);
   const server = buildServer(agent, log, { ...env, sticky: config });
   await listenOn(server, socketPath);
   starting.defer(() => stopServing(server, socketPath));
@@ -168,7 +182,9 @@ export async function startClusterAgent(
   starting.defer(() => agent.readiness.giveUp());
   log.info({ socket: socketPath, node }, 'agent listening');
 
+  const endedPods = starting.use(new EndedPods(collector, log));
   const ended = (uid: string) => {
+    if (agent.readiness.isReady) endedPods.follow(uid);
     releaser.podEnded(uid).then(
       (released) =>
         released.length > 0 && log.info({ uid, released: released.length }, 'pod ended, kept addresses released'),
@@ -176,6 +192,7 @@ export async function startClusterAgent(
     );
   };
   starting.use(watches.pods.onEnd(ended));
+  const beginLooks = looksFrom(sight);
   const restorer = new RecordRestorer({
     ledger: journalled(raw, journal, () => new Date()),
     index,
@@ -183,7 +200,7 @@ export async function startClusterAgent(
     queue,
     pods: watches.pods,
     node,
-    look: ({ spec }) => lookAtNetns(spec.holder.netns),
+    look: ({ spec }) => beginLooks()(spec.holder),
     onRestored: (record) => {
       metrics.recordRestored();
       events.emit(restoredEvent(podBehind(record.spec.holder, watches.pods), record));
@@ -200,7 +217,7 @@ export async function startClusterAgent(
   });
   metrics.watch('lost-addresses', () => restorer.lost.length);
   const refresh = oneAtATime(() =>
-    refreshIndex({ ledger, index, releaser, pods: watches.pods, restorer, node, nowMs, log }),
+    refreshIndex({ ledger, index, releaser, pods: watches.pods, beginLooks, restorer, node, nowMs, log }),
   );
   revisions.onFall(() => {
     log.error('the store of the API server was restored from a backup: records are compared with live sandboxes');

@@ -15,6 +15,7 @@ import type { Spool } from '#agent/debts/spool.ts';
 import { Inspector } from '#agent/inspect/inspector.ts';
 import type { AnsweredStore } from '#agent/node/answered-store.ts';
 import type { IsOwn } from '#agent/node/is-own.ts';
+import { looksFrom, type NetnsSight } from '#agent/node/netns-look.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import { Collector, type JudgeLeftover } from '#agent/release/collector.ts';
 import { GiveBack } from '#agent/release/give-back.ts';
@@ -46,7 +47,11 @@ export interface AgentPorts {
   /** Null where the ledger is in this process. */
   readonly answered: AnsweredStore | null;
   readonly decideRelease: DecideRelease;
+  /** What this process sees of the network namespaces of its host. */
+  readonly sight: NetnsSight;
+  readonly needsLook: (record: IpRecord) => boolean;
   readonly judgeLeftover: JudgeLeftover;
+  readonly onOutliving?: (record: IpRecord) => void;
   /** Null where no holder is sticky. Never from a cache. */
   readonly isStillAlive: ((facts: HolderFacts) => Promise<boolean>) | null;
   readonly node: string;
@@ -124,8 +129,12 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     metrics,
     log,
   });
-  const collector = new Collector({ index, releaser, judge: ports.judgeLeftover, nowMs, now, log });
-  const inspector = new Inspector({ ledger, catalog, views, holders, spool, index, options, isOwn: ports.isOwn });
+  const beginLooks = looksFrom(ports.sight);
+  const { needsLook, judgeLeftover: judge, onOutliving = () => {}, isOwn } = ports;
+  const collector = new Collector({ index, releaser, beginLooks, needsLook, judge, onOutliving, nowMs, now, log });
+  const outliving = () => collector.outliving();
+  const reading = { ledger, catalog, views, holders, spool, index, options, isOwn, beginLooks, outliving };
+  const inspector = new Inspector(reading);
   const collect = (dryRun: boolean) => collector.collect(dryRun);
   const { refuseRelease } = ports;
   const agent = new Agent({
@@ -136,6 +145,7 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     releaser,
     refuseRelease,
     inspector,
+    beginLooks,
     collect,
     log,
     metrics,

@@ -12,6 +12,7 @@ import { type AgentPorts, type ComposedAgent, composeAgent } from './compose-age
 /** The longest rest of an address whose pool is gone or has no cooldown any more. No pool may ask for more. */
 const LONGEST_REST_MS = 7 * 24 * 3_600_000;
 const EARLIER_BOOT_MS = 5 * 60_000;
+const NETNS_GONE_MS = 5_000;
 const PLAN_OPTIONS = { enableIPv4: true, enableIPv6: true, enableSubnets: false, multusNamespace: '' };
 
 type Given =
@@ -20,33 +21,40 @@ type Given =
   | 'journal'
   | 'answered'
   | 'decideRelease'
+  | 'needsLook'
   | 'judgeLeftover'
   | 'isStillAlive'
   | 'isOwn'
   | 'refuseRelease';
 
 export interface StandalonePorts extends Omit<AgentPorts, Given> {
-  readonly bootID: string;
   readonly collectAfterMs: number;
 }
 
 /** The agent of a host without Kubernetes: the holder comes from the CNI call, and the agent itself collects leftovers. */
 export function composeStandalone(ports: StandalonePorts): ComposedAgent {
-  const { catalog, node, bootID, now = () => new Date() } = ports;
-  const patience = { netnsGoneMs: ports.collectAfterMs, earlierBootMs: EARLIER_BOOT_MS };
+  const { catalog, node, sight, collectAfterMs, now = () => new Date() } = ports;
+  const { bootID } = sight.host;
+  const patience = {
+    pathGoneMs: collectAfterMs,
+    netnsGoneMs: Math.min(NETNS_GONE_MS, collectAfterMs),
+    netnsBareMs: collectAfterMs,
+    earlierBootMs: EARLIER_BOOT_MS,
+  };
   const longestRestMs = ({ spec }: IpRecord) => {
     const cooldownSeconds = catalog.current().pools.get(spec.pool.name)?.reuseCooldownSeconds ?? 0;
     return cooldownSeconds === 0 ? LONGEST_REST_MS : cooldownSeconds * 1000;
   };
   return composeAgent({
     ...ports,
-    holders: new ContainerHolders(node, bootID),
+    holders: new ContainerHolders(node, sight.host),
     planOptions: PLAN_OPTIONS,
     journal: null,
     answered: null,
     decideRelease: ALWAYS_FREE,
-    judgeLeftover: (record, sight) =>
-      judgeLeftover(record, { ...sight, bootID, longestRestMs: longestRestMs(record) }, patience, now()),
+    needsLook: () => true,
+    judgeLeftover: (record, seen) =>
+      judgeLeftover(record, { ...seen, bootID, longestRestMs: longestRestMs(record) }, patience, now()),
     isStillAlive: null,
     isOwn: ALL_ARE_OWN,
     refuseRelease: RELEASES_ALL,

@@ -13,6 +13,7 @@ import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { openSqliteLedger } from '#pkg/ledger/sqlite/sqlite-ledger.ts';
 import { composeStandalone, loadIndex } from './compose-standalone.ts';
 import { openProber } from './open-prober.ts';
+import { openSight } from './open-sight.ts';
 import { repeat } from './repeat.ts';
 
 const DRAIN_EVERY_MS = 2_000;
@@ -24,7 +25,6 @@ export interface StandaloneConfig {
   readonly spoolDirectory: string;
   readonly socketPath: string;
   readonly node: string;
-  readonly bootID: string;
   readonly exhaustedWaitMs: number;
   readonly collectAfterMs: number;
   readonly probeSettings: ProbeSettings;
@@ -39,6 +39,7 @@ export async function startStandaloneAgent(
   await using starting = new AsyncDisposableStack();
   await takeHost(config, starting);
   const prober = openProber(config.probeSettings, starting, log);
+  const sight = await openSight(starting, log);
   const ledger = await openSqliteLedger(join(config.dataDirectory, 'ledger.db'));
   starting.defer(() => ledger.close());
   const index = await loadIndex(ledger);
@@ -51,6 +52,7 @@ export async function startStandaloneAgent(
 
   const { agent, releaser, collector, waiters } = composeStandalone({
     ...config,
+    sight,
     prober,
     ledger,
     index,

@@ -1,4 +1,6 @@
-import { existsSync } from 'node:fs';
+import type { DescribeNetns } from '#agent/node/describe-netns.ts';
+import { describeNetnsOn } from '#agent/node/describe-netns.ts';
+import type { HostIdentity } from '#agent/node/host-identity.ts';
 import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 
@@ -8,17 +10,17 @@ import type { AddArgs } from '#pkg/agentapi/wire.ts';
  */
 export class ContainerHolders implements HolderSource {
   readonly #node: string;
-  readonly #bootID: string;
+  readonly #host: HostIdentity;
+  readonly #describeNetns: DescribeNetns;
 
-  constructor(node: string, bootID: string) {
+  constructor(node: string, host: HostIdentity) {
     this.#node = node;
-    this.#bootID = bootID;
+    this.#host = host;
+    this.#describeNetns = describeNetnsOn(host);
   }
 
   async resolve(args: AddArgs): Promise<HolderFacts> {
     const isPod = args.podUID !== '' && args.podName !== '';
-    // Synchronous on purpose: a stat on tmpfs or /proc is cheaper than a job for the thread pool.
-    const isVisible = existsSync(args.netNamespace);
     return {
       holder: {
         kind: 'Container',
@@ -28,8 +30,8 @@ export class ContainerHolders implements HolderSource {
         interface: args.ifName,
         ...(args.network === undefined ? {} : { network: args.network }),
         containerID: args.containerID,
-        ...(isVisible ? { netns: args.netNamespace } : {}),
-        bootID: this.#bootID,
+        ...this.#host,
+        ...this.#describeNetns(args.netNamespace),
         node: this.#node,
       },
       request: {

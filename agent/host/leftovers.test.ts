@@ -3,12 +3,12 @@ import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 import { type HostEvidence, judgeLeftover } from './leftovers.ts';
 
 const NOW = new Date('2026-01-01T12:00:00Z');
-const PATIENCE = { netnsGoneMs: 60_000, earlierBootMs: 300_000 };
+const PATIENCE = { pathGoneMs: 60_000, netnsGoneMs: 5_000, netnsBareMs: 60_000, earlierBootMs: 300_000 };
 const SEEN: HostEvidence = {
   nowMs: 1_000_000,
   bootID: 'boot-2',
   agentStartedAtMs: 500_000,
-  goneSinceMs: null,
+  lookSinceMs: 1_000_000,
   look: 'there',
   seenSinceMs: 990_000,
   longestRestMs: 60_000,
@@ -47,21 +47,45 @@ function record(spec: Partial<RecordSpec>, holder: Partial<RecordSpec['holder']>
 test.each([
   { name: 'namespace there', record: record({}), seen: SEEN, free: null },
   {
+    name: 'path gone, first look',
+    record: record({}),
+    seen: { ...SEEN, look: 'path-gone', lookSinceMs: 1_000_000 },
+    free: false,
+  },
+  {
+    name: 'path gone for 59 s',
+    record: record({}),
+    seen: { ...SEEN, look: 'path-gone', lookSinceMs: 941_000 },
+    free: false,
+  },
+  {
+    name: 'path gone for 60 s',
+    record: record({}),
+    seen: { ...SEEN, look: 'path-gone', lookSinceMs: 940_000 },
+    free: true,
+  },
+  {
     name: 'namespace gone, first look',
     record: record({}),
-    seen: { ...SEEN, look: 'gone', goneSinceMs: 1_000_000 },
+    seen: { ...SEEN, look: 'gone' },
     free: false,
   },
   {
-    name: 'namespace gone for 59 s',
+    name: 'namespace gone for 5 s',
     record: record({}),
-    seen: { ...SEEN, look: 'gone', goneSinceMs: 941_000 },
+    seen: { ...SEEN, look: 'gone', lookSinceMs: 995_000 },
+    free: true,
+  },
+  {
+    name: 'no link for 59 s',
+    record: record({}),
+    seen: { ...SEEN, look: 'bare', lookSinceMs: 941_000 },
     free: false,
   },
   {
-    name: 'namespace gone for 60 s',
+    name: 'no link for 60 s',
     record: record({}),
-    seen: { ...SEEN, look: 'gone', goneSinceMs: 940_000 },
+    seen: { ...SEEN, look: 'bare', lookSinceMs: 940_000 },
     free: true,
   },
   { name: 'namespace not visible to this agent', record: record({}), seen: { ...SEEN, look: 'unclear' }, free: null },
@@ -75,7 +99,7 @@ test.each([
   {
     name: 'earlier boot, namespace gone long ago: still the time to come back',
     record: record({}, { bootID: 'boot-1' }),
-    seen: { ...SEEN, agentStartedAtMs: 999_000, look: 'gone', goneSinceMs: 0 },
+    seen: { ...SEEN, agentStartedAtMs: 999_000, look: 'gone', lookSinceMs: 0 },
     free: false,
   },
   {
@@ -105,7 +129,7 @@ test.each([
   {
     name: 'suspect is not ours to judge',
     record: record({ state: 'Suspect' }),
-    seen: { ...SEEN, look: 'gone', goneSinceMs: 0 },
+    seen: { ...SEEN, look: 'gone', lookSinceMs: 0 },
     free: null,
   },
 ] as const)('$name', ({ record: judged, seen, free }) => {

@@ -8,7 +8,12 @@ export interface HostEvidence extends Sight {
 }
 
 export interface LeftoverPatience {
+  /** Where only the path of the namespace is known to be gone. */
+  readonly pathGoneMs: number;
+  /** Where the namespace itself is. */
   readonly netnsGoneMs: number;
+  /** Where it has no link: a main plugin may make one after IPAM. */
+  readonly netnsBareMs: number;
   readonly earlierBootMs: number;
 }
 
@@ -26,12 +31,13 @@ export function judgeLeftover(
     const waitedMs = evidence.nowMs - evidence.agentStartedAtMs;
     return verdict(waitedMs, patience.earlierBootMs, 'the machine was restarted and the container did not come back');
   }
-  if (evidence.look !== 'gone' || evidence.goneSinceMs === null) return null;
-  return verdict(
-    evidence.nowMs - evidence.goneSinceMs,
-    patience.netnsGoneMs,
-    `its network namespace ${spec.holder.netns} is gone`,
-  );
+  const { look, nowMs, lookSinceMs } = evidence;
+  const where = `its network namespace ${spec.holder.netns}`;
+  const seenMs = nowMs - lookSinceMs;
+  if (look === 'gone') return verdict(seenMs, patience.netnsGoneMs, `${where} is gone`);
+  if (look === 'path-gone') return verdict(seenMs, patience.pathGoneMs, `${where} is gone`);
+  if (look === 'bare') return verdict(seenMs, patience.netnsBareMs, `${where} has no link any more`);
+  return null;
 }
 
 function judgeResting(until: string | undefined, evidence: HostEvidence, now: Date): LeftoverVerdict {
@@ -42,5 +48,6 @@ function judgeResting(until: string | undefined, evidence: HostEvidence, now: Da
 
 function verdict(waitedMs: number, neededMs: number, fact: string): LeftoverVerdict {
   if (waitedMs >= neededMs) return { free: true, because: fact };
-  return { free: false, because: `${fact}; looked at again in ${Math.ceil((neededMs - waitedMs) / 1000)} s` };
+  const againInMs = neededMs - waitedMs;
+  return { free: false, because: `${fact}; looked at again in ${Math.ceil(againInMs / 1000)} s`, againInMs };
 }

@@ -3,6 +3,7 @@ import { type PlanOptions, planAllocation, surveyPools } from '#agent/allocate/p
 import { takenError } from '#agent/allocate/requested.ts';
 import type { Spool } from '#agent/debts/spool.ts';
 import type { IsOwn } from '#agent/node/is-own.ts';
+import type { BeginLooks } from '#agent/node/netns-look.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
 import type { PoolCatalog } from '#agent/sources/pool-catalog.ts';
@@ -21,7 +22,7 @@ import { holderKey } from '#pkg/record/holder.ts';
 import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 import { summarizePool } from '#pkg/record/pool-summary.ts';
 import { DEFAULT_DOMAIN, recordName } from '#pkg/record/record-metadata.ts';
-import { findRecordProblems } from './record-problems.ts';
+import { findRecordProblems, toOutlivingFinding } from './record-problems.ts';
 
 export interface InspectorDeps {
   readonly ledger: Ledger;
@@ -32,6 +33,9 @@ export interface InspectorDeps {
   readonly index: NodeIndex;
   readonly options: PlanOptions;
   readonly isOwn: IsOwn;
+  readonly beginLooks: BeginLooks;
+  /** The records of this node whose sandboxes outlive their pods. */
+  readonly outliving: () => readonly IpRecord[];
 }
 
 const PAGE = 500;
@@ -147,9 +151,10 @@ export class Inspector {
   }
 
   async check(): Promise<CheckAnswer> {
-    const { catalog, spool, isOwn } = this.#deps;
+    const { catalog, spool, isOwn, beginLooks, outliving } = this.#deps;
     const records = await Array.fromAsync(everyRecord(this.#deps.ledger));
-    const findings = await findRecordProblems(records, catalog.current(), isOwn);
+    const findings = await findRecordProblems(records, catalog.current(), isOwn, beginLooks());
+    findings.push(...outliving().map(toOutlivingFinding));
     for (const file of await spool.poison()) {
       findings.push({
         kind: 'poison-spool',

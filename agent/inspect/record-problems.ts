@@ -1,7 +1,8 @@
 import type { IsOwn } from '#agent/node/is-own.ts';
-import { lookAtNetns } from '#agent/node/netns-look.ts';
+import type { LookAtNetns } from '#agent/node/netns-look.ts';
 import type { CatalogSnapshot } from '#agent/sources/pool-catalog.ts';
 import type { Finding } from '#pkg/agentapi/admin.ts';
+import { describeOutliving } from '#pkg/record/describe-outliving.ts';
 import { describeHolder } from '#pkg/record/holder.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { findStoredProblems } from '#pkg/record/record-problems.ts';
@@ -11,11 +12,14 @@ export async function findRecordProblems(
   records: readonly IpRecord[],
   catalog: CatalogSnapshot,
   isOwn: IsOwn,
+  look: LookAtNetns,
 ): Promise<Finding[]> {
   const findings: Finding[] = findStoredProblems(records, catalog, describeHolder);
   for (const record of records) {
+    if (record.spec.state !== 'Allocated' || !isOwn(record)) continue;
     const { netns } = record.spec.holder;
-    if (record.spec.state !== 'Allocated' || !isOwn(record) || (await lookAtNetns(netns)) !== 'gone') continue;
+    const seen = await look(record.spec.holder);
+    if (seen !== 'gone' && seen !== 'path-gone') continue;
     findings.push({
       kind: 'vanished-netns',
       subject: record.spec.address,
@@ -23,4 +27,9 @@ export async function findRecordProblems(
     });
   }
   return findings;
+}
+
+export function toOutlivingFinding(record: IpRecord): Finding {
+  const message = `held by ${describeHolder(record)}, ${describeOutliving(record)}`;
+  return { kind: 'outliving-netns', subject: record.spec.address, message };
 }

@@ -1,6 +1,6 @@
 import { attachmentKey } from '#agent/calls/attachment.ts';
 import type { Call } from '#agent/calls/call.ts';
-import { lookAtNetns } from '#agent/node/netns-look.ts';
+import type { LookAtNetns } from '#agent/node/netns-look.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { GcArgs } from '#pkg/agentapi/wire.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
@@ -15,6 +15,7 @@ export async function releaseGarbage(
   call: Call,
   index: NodeIndex,
   releaser: Releaser,
+  look: LookAtNetns,
 ): Promise<Released[]> {
   const valid = new Set(args.validAttachments.map(attachmentKey));
   const garbage = index.ofNetwork(args.network).filter(({ record, writtenAtMs }) => {
@@ -23,15 +24,22 @@ export async function releaseGarbage(
     return writtenAtMs < call.begunAtMs && !valid.has(attachmentKey({ containerID, ifName }));
   });
   const released = garbage.map(async ({ record }) =>
-    (await isSandboxGone(record)) ? [{ record, outcome: await releaser.releaseJudged(record, call.begunAtMs) }] : [],
+    (await isSandboxGone(record, look))
+      ? [{ record, outcome: await releaser.releaseJudged(record, call.begunAtMs) }]
+      : [],
   );
   return (await Promise.all(released)).flat();
 }
 
 /**
- * Rule 6: of a pod's sandbox the runtime's list alone is not believed, be the pod alive or not: what is noted of a living
- * one frees its address at the start of its grace.
+ * Rule 6: the runtime's list alone is not believed. What is noted of a living pod frees its address at the start of its
+ * grace, and two runtimes may use one network name: each does not know the containers of the other.
  */
-async function isSandboxGone({ spec }: IpRecord): Promise<boolean> {
-  return spec.holder.kind === 'Container' || (await lookAtNetns(spec.holder.netns)) === 'gone';
+async function isSandboxGone({ spec }: IpRecord, look: LookAtNetns): Promise<boolean> {
+  const { kind, netns, netnsInode } = spec.holder;
+  const isContainer = kind === 'Container';
+  if (isContainer && netns === undefined) return true;
+  const seen = await look(spec.holder);
+  // That its path is gone was always enough beside the list, where nothing else is known.
+  return seen === 'gone' || (seen === 'path-gone' && (isContainer || netnsInode === undefined));
 }

@@ -9,6 +9,7 @@ import type { PoolViews } from '#agent/views/pool-views.ts';
 import { type IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Ledger, Refusal, UpdateOutcome } from '#pkg/ledger/ledger.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
+import { hasSandboxTraces } from '#pkg/record/ip-record.ts';
 import { toCooling, toRetained } from '#pkg/record/released-spec.ts';
 
 /** `owed`: the ledger was not there or refused it; the journal knows, and it is tried again until it is done. */
@@ -61,7 +62,7 @@ export class GiveBack {
   async settle(seen: IpRecord, fate: Fate): Promise<GivenBack> {
     const limits = { deadlineMs: this.#deps.nowMs() + PATIENCE_MS };
     if (fate === 'retain') {
-      if (seen.spec.state !== 'Allocated') return 'changed';
+      if (seen.spec.state !== 'Allocated' && !isInDoubt(seen)) return 'changed';
       return await this.#change(seen, toRetained(seen.spec), 'retained', limits);
     }
     const until = fate === 'rest' && seen.spec.state === 'Allocated' ? this.#restsUntil(seen) : null;
@@ -120,4 +121,9 @@ export class GiveBack {
     if (now !== null && now.spec.holder.node === seen.spec.holder.node) this.#deps.index.put(now);
     return because;
   }
+}
+
+/** It waits already, but its old sandbox was not proven to be gone. */
+function isInDoubt({ spec }: IpRecord): boolean {
+  return spec.state === 'Retained' && hasSandboxTraces(spec);
 }

@@ -115,12 +115,13 @@ export class RecordRestorer {
     const { pods, look } = this.#deps;
     const { holder } = record.spec;
     const seen = await look(record);
-    if (seen === 'gone') return 'forget';
-    if (holder.static === true) return seen === 'there' ? 'restore' : 'wait';
+    const isThere = seen === 'there' || seen === 'bare';
+    if (seen === 'gone' || (seen === 'path-gone' && holder.netnsInode === undefined)) return 'forget';
+    if (holder.static === true) return isThere ? 'restore' : 'wait';
     const { namespace, uid = '' } = holder;
     const pod = await pods.read({ namespace, name: pods.known(uid)?.name ?? holder.name, uid });
     if (pod?.uid === uid && pod.isAlive) return 'restore';
     // Its kubelet is about to stop it: the record would only have to be released again.
-    return seen === 'there' ? 'wait' : 'forget';
+    return isThere ? 'wait' : 'forget';
   }
 }

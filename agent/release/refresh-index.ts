@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { lookAtNetns } from '#agent/node/netns-look.ts';
+import type { BeginLooks } from '#agent/node/netns-look.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { Pods } from '#agent/sources/pods.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
@@ -13,6 +13,7 @@ export interface RefreshDeps {
   readonly index: NodeIndex;
   readonly releaser: Releaser;
   readonly pods: Pick<Pods, 'known'>;
+  readonly beginLooks: BeginLooks;
   readonly node: string;
   /** Creates lost records of live sandboxes again (rule 9), before an ADD can take their addresses. */
   readonly restorer: Pick<RecordRestorer, 'restore'>;
@@ -40,10 +41,11 @@ export async function refreshIndex(deps: RefreshDeps): Promise<void> {
 }
 
 /** Rule 3: it was only suspected to be gone, and this node sees that it is not. */
-async function reclaimSuspects({ ledger, index, pods, log }: RefreshDeps): Promise<void> {
+async function reclaimSuspects({ ledger, index, pods, beginLooks, log }: RefreshDeps): Promise<void> {
+  const look = beginLooks();
   for (const record of index.all().filter(({ spec }) => spec.state === 'Suspect')) {
-    const { uid = '', netns } = record.spec.holder;
-    if (pods.known(uid)?.isAlive !== true || (await lookAtNetns(netns)) !== 'there') continue;
+    const { uid = '' } = record.spec.holder;
+    if (pods.known(uid)?.isAlive !== true || (await look(record.spec.holder)) !== 'there') continue;
     const holder = { ...record.spec.holder, attachGeneration: record.spec.holder.attachGeneration + 1 };
     const outcome = await ledger.amend(record, { ...record.spec, state: 'Allocated', holder });
     index.drop(record);

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { EmittedEvent } from '#pkg/kube/events/events.ts';
 import { buildPool } from '#test/support/build-pool.ts';
+import { buildRecord } from '#test/support/build-record.ts';
 import { addArgs, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
-import { conflictEvents, failedAddEvent, podBehind } from './agent-events.ts';
+import { conflictEvents, failedAddEvent, outlivingEvents, podBehind } from './agent-events.ts';
 
 const POD = { podNamespace: 'prod', podName: 'web-0', podUID: 'uid-1' };
 const REGARDING = { apiVersion: 'v1', kind: 'Pod', namespace: 'prod', name: 'web-0', uid: 'uid-1' };
@@ -58,6 +59,19 @@ test('a conflict emits an Event on the pod and on the pool', () => {
     type: 'Warning',
     note: '10.0.0.9 of pool v4 is used by a foreign host with MAC 02:00:00:00:00:01',
   });
+});
+
+test('a sandbox that outlives its pod is told to the pod and to the record, with what to do', () => {
+  const events = outlivingEvents(buildRecord({ address: '10.0.0.9', uid: 'r-1' }), POD);
+  expect(events.map(({ regarding }) => regarding)).toEqual([
+    REGARDING,
+    { apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord', namespace: '', name: '10.0.0.9', uid: 'r-1' },
+  ]);
+  for (const { type, reason, note } of events) {
+    expect([type, reason]).toEqual(['Warning', 'SandboxOutlivesPod']);
+    expect(note).toContain('10.0.0.9 is held by a sandbox whose pod is gone');
+    expect(note).toContain('crictl rmp c0ffee');
+  }
 });
 
 test.each([

@@ -2,6 +2,7 @@ import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import type { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Reason } from '#pkg/errors/reasons.ts';
 import type { EmittedEvent, Regarded } from '#pkg/kube/events/events.ts';
+import { describeOutliving } from '#pkg/record/describe-outliving.ts';
 import { describeHolder } from '#pkg/record/holder.ts';
 import type { Holder, IpRecord } from '#pkg/record/ip-record.ts';
 
@@ -22,6 +23,9 @@ export const FAILED_ADD_EVENTS = {
 
 /** A foreign host answers on an address of a pool. Emitted on the pool, and on the pod that asked for an address. */
 const CONFLICT_EVENT = 'IPAddressConflict';
+
+/** A network namespace is still there long after its pod has ended. */
+const OUTLIVING_EVENT = 'SandboxOutlivesPod';
 
 /** What a pod says about its owner, or about a migration, and is not so (rule 10). */
 const REFUSED_OWNER_EVENT = 'OwnerNotVerified';
@@ -57,6 +61,14 @@ export function conflictEvents(
   const note = `${found.address} of pool ${pool.name} is used by a foreign host with MAC ${found.mac}`;
   const regarded: Regarded[] = pod.podName === '' ? [poolItself(pool)] : [podOf(pod), poolItself(pool)];
   return regarded.map((regarding) => ({ regarding, type: 'Warning', reason: CONFLICT_EVENT, note }));
+}
+
+/** A sandbox outlives its pod: told to the pod, as long as anybody knows its name, and to the record. */
+export function outlivingEvents(record: IpRecord, pod: PodOfEvent): EmittedEvent[] {
+  const { name, uid, spec } = record;
+  const note = `${spec.address} is held by a sandbox ${describeOutliving(record)}`;
+  const recordItself = { apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord', namespace: '', name, uid };
+  return [podOf(pod), recordItself].map((regarding) => ({ regarding, type: 'Warning', reason: OUTLIVING_EVENT, note }));
 }
 
 /** A record of a live sandbox was missing, and the agent wrote it again (rule 9). */

@@ -9,6 +9,7 @@ export const WATCHED_GAUGES = [
   'waiting-adds',
   'lost-events',
   'lost-addresses',
+  'outliving-sandboxes',
 ] as const;
 export type WatchedGauge = (typeof WATCHED_GAUGES)[number];
 

@@ -33,6 +33,10 @@ export const AGENT_GAUGES: Readonly<Record<WatchedGauge, { readonly name: string
     help: 'Addresses that a live sandbox of this node uses while another holder has the record',
   },
   'lost-events': { name: 'ipledger_lost_events', help: 'Events that could not be written, since the start' },
+  'outliving-sandboxes': {
+    name: 'ipledger_outliving_sandboxes',
+    help: 'Records whose pod is gone and whose network namespace still has a link',
+  },
   'waiting-adds': { name: 'ipledger_waiting_adds', help: 'ADDs that wait for an address of a full pool' },
 };
 

@@ -4,6 +4,7 @@ import type { Attachment } from '#agent/calls/attachment.ts';
 import type { Call } from '#agent/calls/call.ts';
 import { checkAttachment } from '#agent/inspect/check-attachment.ts';
 import type { Inspector } from '#agent/inspect/inspector.ts';
+import type { BeginLooks } from '#agent/node/netns-look.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import { releaseGarbage } from '#agent/release/garbage.ts';
 import type { RefuseRelease } from '#agent/release/release-refusal.ts';
@@ -28,6 +29,7 @@ export interface AgentParts {
   readonly releaser: Releaser;
   readonly refuseRelease: RefuseRelease;
   readonly inspector: Inspector;
+  readonly beginLooks: BeginLooks;
   readonly collect: (dryRun: boolean) => Promise<CollectAnswer>;
   readonly log: Logger;
   readonly metrics?: AgentMetrics;
@@ -97,7 +99,8 @@ export class Agent {
 
   async gc(args: GcArgs, call: Call): Promise<number> {
     this.#readiness.throwIfNotYet();
-    const released = await releaseGarbage(args, call, this.#parts.index, this.#parts.releaser);
+    const { index, releaser, beginLooks } = this.#parts;
+    const released = await releaseGarbage(args, call, index, releaser, beginLooks());
     for (const it of released) {
       const { containerID = '', interface: ifName } = it.record.spec.holder;
       this.#logReleased({ containerID, ifName }, [it], 'GC');

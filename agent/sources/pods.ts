@@ -15,6 +15,10 @@ export interface PodFacts {
   readonly controller: OwnerReference | null;
   /** As `isAlive` of `pkg/crd/pod-life.ts` says. */
   readonly isAlive: boolean;
+  /** When its grace is over; only where it is being deleted. */
+  readonly deletesAtMs?: number;
+  /** A static pod runs whether or not its API object, the mirror pod, exists. */
+  readonly isStatic?: boolean;
   /** Completes "pod x is dead: …". */
   readonly endedBecause?: string;
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Logger } from 'pino';
@@ -165,7 +164,6 @@ function runStandalone(flags: Flags, log: Logger): Promise<AsyncDisposable> {
     spoolDirectory: flags.spool,
     socketPath: flags.socket ?? DEFAULT_SOCKET,
     node: flags.node,
-    bootID: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
     exhaustedWaitMs: flags.exhaustedWait * 1000,
     collectAfterMs: flags.collectAfter * 1000,
     probeSettings: {

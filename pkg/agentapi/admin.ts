@@ -74,6 +74,7 @@ export interface Finding {
     | 'outside-pool'
     | 'unknown-pool'
     | 'vanished-netns'
+    | 'outliving-netns'
     | 'poison-spool'
     | 'broken-pool-file'
     | 'broken-object';

@@ -79,6 +79,11 @@ export function mayHaveSandbox(state: RecordState): boolean {
   return state === 'Allocated' || state === 'Suspect';
 }
 
+/** The same, and what is Retained in doubt: its old sandbox is not proven to be gone. */
+export function hasSandboxTraces({ state, holder }: RecordSpec): boolean {
+  return mayHaveSandbox(state) || (state === 'Retained' && holder.uid !== undefined);
+}
+
 /** States that end at `until`; in them the record has no pod and no container. */
 export const TIMED_STATES = ['Cooling', 'Quarantined'] as const satisfies readonly RecordState[];
 

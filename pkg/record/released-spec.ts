@@ -11,6 +11,8 @@ export function toRetained(spec: RecordSpec): RecordSpec {
 }
 
 /** Nothing of the pod and the sandbox that had it. */
-function withoutSandbox({ uid: _uid, containerID: _containerID, netns: _netns, ...holder }: Holder): Holder {
+function withoutSandbox(before: Holder): Holder {
+  const { uid: _uid, containerID: _containerID, static: _static, ...rest } = before;
+  const { netns: _netns, netnsInode: _inode, bootID: _bootID, machineID: _machineID, ...holder } = rest;
   return holder;
 }

@@ -101,7 +101,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'agent/inspect': onNode([...AGENT, 'agent/node', 'agent/sources', 'agent/debts', 'agent/views', 'agent/allocate']),
   // Whether the owner that a pod names is its owner.
   'agent/owners': onNode([...AGENT, 'pkg/kube/objects', 'agent/sources']),
-  'agent/cluster': onNode([...AGENT, ...CLUSTER, 'agent/sources', 'agent/owners', 'agent/release'], ['pino']),
+  'agent/cluster': onNode(
+    [...AGENT, ...CLUSTER, 'agent/node', 'agent/sources', 'agent/owners', 'agent/release'],
+    ['pino'],
+  ),
   'agent/host': onNode([...AGENT, 'agent/node', 'agent/sources', 'agent/release'], ['pino', 'yaml']),
   'agent/serve': onNode(
     [

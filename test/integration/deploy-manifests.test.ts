@@ -146,8 +146,13 @@ test('the agent has the rights on its host that it needs, and no more', async ()
   const { spec } = (await readDaemonSet()).spec.template;
   const [agent] = spec.containers;
   const [installer] = spec.initContainers;
-  expect([spec.hostNetwork, spec.hostPID]).toEqual([true, undefined]);
-  expect(agent.securityContext.capabilities).toEqual({ drop: ['ALL'], add: ['SYS_ADMIN', 'NET_RAW', 'NET_ADMIN'] });
+  expect([spec.hostNetwork, spec.hostPID]).toEqual([true, true]);
+  const add = ['SYS_ADMIN', 'NET_RAW', 'NET_ADMIN', 'SYS_PTRACE'];
+  expect(agent.securityContext.capabilities).toEqual({ drop: ['ALL'], add });
+  expect(agent.volumeMounts.find(({ name }) => name === 'machine-id')).toMatchObject({
+    mountPath: '/etc/machine-id',
+    readOnly: true,
+  });
   expect(installer.securityContext.capabilities).toEqual({ drop: ['ALL'], add: ['DAC_OVERRIDE'] });
   expect(agent.volumeMounts.some(({ name }) => name === 'cni-bin')).toBe(false);
   const namespaces = agent.volumeMounts.filter(({ mountPath }) => mountPath.endsWith('/netns'));

@@ -5,6 +5,7 @@ import { PodCache } from '#agent/cluster/pod-cache.ts';
 import { PodHolders } from '#agent/cluster/pod-holders.ts';
 import { PoolCache } from '#agent/cluster/pool-cache.ts';
 import { TopController } from '#agent/cluster/top-controller.ts';
+import { describeNetnsOn } from '#agent/node/describe-netns.ts';
 import { OwnerVerifier } from '#agent/owners/owner-verifier.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { KubeObject, NewObject } from '#pkg/kube/objects/kube-object.ts';
@@ -48,7 +49,13 @@ export async function openEyes(client: KubeClient): Promise<Eyes> {
       holderOf: () => null,
       onRefused: () => {},
     },
-    { ...SWITCHES, node, multusNamespace: 'ipledger', multusClusterNetwork: null },
+    {
+      ...SWITCHES,
+      node,
+      multusNamespace: 'ipledger',
+      multusClusterNetwork: null,
+      describeNetns: describeNetnsOn({ bootID: 'boot-1', machineID: 'machine-1' }),
+    },
   );
   const everything = stack.move();
   return { pods, namespaces, pools, holders, [Symbol.asyncDispose]: () => everything.disposeAsync() };

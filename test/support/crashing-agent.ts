@@ -21,7 +21,6 @@ await startStandaloneAgent(
     socketPath: values.socket,
     spoolDirectory: values.spool,
     node: 'crashing',
-    bootID: 'boot-1',
     exhaustedWaitMs: 0,
     collectAfterMs: 60_000,
     probeSettings: NO_PROBING,

@@ -7,6 +7,7 @@ import type { Call } from '#agent/calls/call.ts';
 import { composeStandalone, loadIndex, type StandalonePorts } from '#agent/compose/compose-standalone.ts';
 import { Spool } from '#agent/debts/spool.ts';
 import { assembleCatalog } from '#agent/host/assemble-catalog.ts';
+import { hostSight } from '#agent/node/netns-look.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { Collector } from '#agent/release/collector.ts';
 import type { Releaser } from '#agent/release/releaser.ts';
@@ -77,7 +78,7 @@ export async function startMemoryAgent(
   const index = await loadIndex(ledger, options.nowMs);
   const parts = composeStandalone({
     node: 'worker-1',
-    bootID: 'boot-1',
+    sight: hostSight({ bootID: 'boot-1' }),
     exhaustedWaitMs: 0,
     collectAfterMs: 60_000,
     log: pino({ level: 'silent' }),

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { judgeSandbox } from '#agent/cluster/judge-sandbox.ts';
+import { judgeSandbox, needsSandboxLook } from '#agent/cluster/judge-sandbox.ts';
 import { PodHolders } from '#agent/cluster/pod-holders.ts';
 import { podReleaseDecision } from '#agent/cluster/pod-release-decision.ts';
 import { refuseReleaseBy } from '#agent/cluster/refuse-release.ts';
@@ -11,8 +11,9 @@ import { Journal } from '#agent/debts/journal.ts';
 import { journalled } from '#agent/debts/journalled-ledger.ts';
 import { Spool } from '#agent/debts/spool.ts';
 import { AnsweredStore } from '#agent/node/answered-store.ts';
+import { describeNetnsOn } from '#agent/node/describe-netns.ts';
 import { isOfNode } from '#agent/node/is-own.ts';
-import { lookAtNetns } from '#agent/node/netns-look.ts';
+import { hostSight, type LookAtNetns, looksFrom } from '#agent/node/netns-look.ts';
 import { NodeIndex } from '#agent/node/node-index.ts';
 import { RecordRestorer } from '#agent/release/record-restorer.ts';
 import { refreshIndex } from '#agent/release/refresh-index.ts';
@@ -55,13 +56,15 @@ export async function startMemoryClusterAgent(
   wish: Partial<AgentPorts> & {
     readonly pods?: MemoryPods;
     readonly isReady?: boolean;
-    readonly look?: typeof lookAtNetns;
+    readonly look?: LookAtNetns;
   } = {},
 ): Promise<MemoryClusterAgent> {
   const directory = await mkdtemp(join(tmpdir(), 'ipledger-memory-'));
   const restored: string[] = [];
-  const { look = lookAtNetns } = wish;
   const { pods = new MemoryPods(), now = () => new Date(), node = 'worker-1' } = wish;
+  const sight = wish.sight ?? hostSight({ bootID: 'boot-1', machineID: 'machine-1' });
+  const beginLooks = looksFrom(sight);
+  const { look = (holder) => beginLooks()(holder) } = wish;
   const nowMs = wish.nowMs ?? (() => performance.now());
   const journal = wish.journal ?? (await Journal.open(join(directory, 'journal'), failOn));
   const spool = wish.spool ?? new Spool(join(directory, 'spool'));
@@ -81,14 +84,22 @@ export async function startMemoryClusterAgent(
       holderOf: (uid) => index.ofHolderUid(uid)[0]?.spec.holder ?? null,
       onRefused: () => {},
     },
-    { ...SWITCHES, node, multusNamespace: 'ipledger', multusClusterNetwork: null },
+    {
+      ...SWITCHES,
+      node,
+      multusNamespace: 'ipledger',
+      multusClusterNetwork: null,
+      describeNetns: describeNetnsOn(sight.host),
+    },
   );
   const composed = composeAgent({
     index,
     holders,
     planOptions: { enableIPv4: true, enableIPv6: true, enableSubnets: false, multusNamespace: 'ipledger' },
     decideRelease: podReleaseDecision(pods, SWITCHES),
-    judgeLeftover: judgeSandbox(pods),
+    sight,
+    needsLook: needsSandboxLook(pods),
+    judgeLeftover: judgeSandbox(pods, now),
     isStillAlive: async ({ holder, podName }) => {
       const pod = await pods.read({ namespace: holder.namespace, name: podName, uid: holder.uid });
       return pod?.uid === holder.uid && pod.isAlive;
@@ -120,12 +131,12 @@ export async function startMemoryClusterAgent(
     queue: composed.queue,
     pods,
     node,
-    look: ({ spec }) => look(spec.holder.netns),
+    look: ({ spec }) => look(spec.holder),
     onRestored: (record) => restored.push(record.spec.address),
     onLost: () => {},
     log,
   });
-  const refresh = () => refreshIndex({ ledger, index, releaser, pods, restorer, node, nowMs, log });
+  const refresh = () => refreshIndex({ ledger, index, releaser, pods, beginLooks, restorer, node, nowMs, log });
   await refresh();
   if (wish.isReady ?? true) agent.readiness.become();
   return {

@@ -20,6 +20,11 @@ export class HomeNetns implements Disposable {
     return this.#inside(netns, openAddressList);
   }
 
+  /** And the list of its links. */
+  openLinkListIn(netns: number): number {
+    return this.#inside(netns, () => openSync('/proc/thread-self/net/dev', 'r'));
+  }
+
   [Symbol.dispose](): void {
     closeSync(this.#fd);
   }
