@@ -102,7 +102,7 @@ test.each([
     expected: { kind: 'free', atMs: 100, asked: [...PROBES, 'gateway 84'] },
   },
   {
-    name: 'nobody is told of the address by the question for the gateway while it may be taken',
+    name: 'a conflict before the question for the gateway, which names the address: it is not sent',
     plan: BOTH,
     arrivals: [{ atMs: 83, of: 'address' } as const],
     expected: { kind: 'conflict', mac: MAC, atMs: 83, asked: PROBES },

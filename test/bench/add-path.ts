@@ -71,7 +71,7 @@ async function addByPlugin(socket: string, { name, uid }: BenchPod): Promise<Scr
   }
 }
 
-/** Of this repository, by path from its root. What begins at 0 is the module itself. */
+/** The files of this repository, by path from its root. A function that starts at 0 is the module itself. */
 function calledFiles(scripts: readonly ScriptCoverage[]): Set<string> {
   const ours = scripts.filter(({ url }) => url.startsWith(`file://${ROOT}`) && !url.includes('/node_modules/'));
   const called = ours.filter(({ functions }) =>

@@ -100,7 +100,7 @@ describe('a failed ADD emits an Event on its pod', () => {
       says: ['off: it is disabled', 'far: node worker-1 is not in nodeName [worker-2]'],
     },
     {
-      name: 'a fixed address that somebody holds',
+      name: 'a fixed address that has a holder',
       pod: 'fixed',
       ippool: asksFor('full'),
       more: { requestedIPs: ['10.1.0.10'] },

@@ -122,7 +122,7 @@ describe('the API server is away for more than 30 s during a burst', () => {
 
 describe('the API server is killed and comes back', () => {
   test('the ADDs that waited are answered', async () => {
-    // A server that has just come up refuses what it will allow in a second: a balancer sends nobody there before it is ready.
+    // A server that has just started refuses requests that it allows a second later; a load balancer waits until it is ready.
     await using balancer = await startTcpProxy(cluster.ledger.port);
     await using agent = await startAgentOf(cluster, { port: balancer.port });
     await agent.untilReady();

@@ -11,7 +11,7 @@ interface ProcessWish {
   readonly node?: string;
   /** The directory of another build than dist/. */
   readonly program?: string;
-  /** For its environment. */
+  /** Variables of its environment. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 

@@ -143,7 +143,7 @@ describe('an answer that is lost after the write was done', () => {
     expect(outcome).toMatchObject({ ok: true, object: { metadata: { name: 'lost-create' } } });
   });
 
-  test('an update is found to be ours, and one that somebody wrote over is not', async () => {
+  test('an update is found to be ours, and one that was overwritten is not', async () => {
     await using made = await behindProxy();
     const { client } = made;
     const isOwned = async (name: string, owner: string) => {

@@ -2,7 +2,7 @@ import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 
 export interface Roles {
-  /** By node. */
+  /** The ledger of each node's agent. */
   readonly agents: ReadonlyMap<string, Ledger>;
   readonly controller: Ledger;
   readonly onWrite: (by: 'agent' | 'controller') => void;

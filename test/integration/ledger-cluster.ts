@@ -22,7 +22,7 @@ interface ClientWish extends Partial<ClientOptions> {
 export interface LedgerCluster<Server extends RunningServer = ApiServer> extends AsyncDisposable {
   readonly server: Server;
   readonly port: number;
-  /** With the token that is bound to the agent's pod on that node, `worker-1` unless told. */
+  /** The client of an agent, with the token that is bound to its pod on that node, `worker-1` by default. */
   agent(wish?: ClientWish & { readonly node?: string }): KubeClient;
   controller(wish?: ClientWish): KubeClient;
   /** How the agent of a node reaches the server, or the proxy or second server on that port. */

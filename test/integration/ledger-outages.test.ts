@@ -92,7 +92,7 @@ describe('an API server that is away', () => {
   });
 
   test('and comes back: create, amend, release and reads go through', async () => {
-    // A server that has just come up refuses what it will allow in a second: a balancer sends nobody there before it is ready.
+    // A server that has just started refuses requests that it allows a second later; a load balancer waits until it is ready.
     await using balancer = await startTcpProxy(stage.cluster.port);
     using client = stage.cluster.agent({ ...IMPATIENT, port: balancer.port });
     const patient = openKubernetesLedger(client, { timeoutMs: 60_000 });

@@ -9,7 +9,7 @@ export interface LedgerStage {
   readonly cluster: LedgerCluster;
   /** The agent of worker-1. */
   readonly ledger: Ledger;
-  /** Somebody who looks on over a connection of its own. */
+  /** An observer with its own connection. */
   readonly onlooker: Ledger;
   all(): Promise<IpRecord[]>;
 }
@@ -18,7 +18,7 @@ export const SPEC = specOf('10.0.0.1');
 export const IMPATIENT = { limits: { connectTimeoutMs: 500 } };
 export const inSeconds = (seconds: number) => ({ deadlineMs: performance.now() + seconds * 1_000 });
 
-/** For the top of a file: a server of its own, without records before each test. */
+/** For the top of a file: its own server, without records before each test. */
 export function useLedgerStage(): LedgerStage {
   let open: Omit<LedgerStage, 'all'> | undefined;
   const stage = () => {

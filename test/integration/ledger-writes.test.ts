@@ -124,7 +124,7 @@ describe('an answer that is lost after the write was done', () => {
     expect(outcome).toEqual({ done: true, record: await stage.onlooker.get('10.0.0.1') });
   });
 
-  test('an amendment that somebody wrote over is changed', async () => {
+  test('an amendment that was overwritten returns changed', async () => {
     const seen = await taken(stage.ledger, SPEC);
     const outcome = await losingTheAnswer(
       (cutOff) => cutOff.amend(seen, heldBy(SPEC, { attachGeneration: 5 })),

@@ -283,7 +283,7 @@ describe('the controller', () => {
     { name: 'lists no secrets', method: 'GET', path: `${HOME}/secrets` },
     { name: 'lists no service accounts but two', method: 'GET', path: '/api/v1/serviceaccounts' },
     { name: 'deletes no marker', method: 'DELETE', path: `${HOME}/configmaps/ipledger-adopted` },
-    { name: "changes nobody else's webhooks", method: 'PUT', path: `${WEBHOOKS}/other` },
+    { name: 'changes no other webhooks', method: 'PUT', path: `${WEBHOOKS}/other` },
     { name: 'makes no webhooks', method: 'POST', path: WEBHOOKS },
     { name: 'deletes no webhooks', method: 'DELETE', path: `${WEBHOOKS}/ipledger` },
   ])('$name', async ({ method, path }) => {

@@ -269,7 +269,7 @@ describe('an agent moves the record of its own node', () => {
     { name: 'Retained to the pool made anew', from: 'Retained', after: { poolUid: 'u2' }, message: null },
     { name: 'Retained to the next pod', from: 'Retained', after: { uid: 'next-uid' }, message: null },
     {
-      name: 'Suspect to anybody',
+      name: 'Suspect to any holder',
       from: 'Suspect',
       after: { name: 'api-7', uid: 'next-uid', interface: 'net1', pool: 'pool-b', poolUid: 'u2' },
       message: null,
