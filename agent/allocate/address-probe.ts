@@ -90,8 +90,19 @@ export class AddressProbe {
   async findUser(spec: RecordSpec, pool: Pool, call: Call): Promise<string | null> {
     if (this.#deps.prober === null) return null;
     const target = this.#targetOf(spec, { ...pool, detectConflict: true, detectGateway: false });
-    const verdict = target === null ? null : await this.#probe(target, call);
-    return verdict?.kind === 'conflict' ? verdict.mac : null;
+    if (target === null) return null;
+    const router = pool.hasProxyArp ? await this.#macOfGateway(target, call) : null;
+    return await this.#macOf(router === null ? target : { ...target, ignoredMac: router }, call);
+  }
+
+  async #macOfGateway(target: ProbeTarget, call: Call): Promise<string | null> {
+    const { gateway } = target;
+    return gateway === null ? null : await this.#macOf({ ...target, address: gateway }, call);
+  }
+
+  async #macOf(target: ProbeTarget, call: Call): Promise<string | null> {
+    const verdict = await this.#probe(target, call);
+    return verdict.kind === 'conflict' ? verdict.mac : null;
   }
 
   async #probe(target: ProbeTarget, call: Call): Promise<ProbeVerdict> {

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import type { ReservedIp } from '#pkg/crd/decode-reserved-ip.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import { parseRange } from '#pkg/ip/range.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
@@ -17,6 +20,10 @@ const SET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 's-1'
 const PROBING = { ...NO_PROBING, detectConflict: true };
 const SQUATTED = { kind: 'conflict', mac: '02:00:00:00:00:99' } as const;
 const VMI = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: 'v-1' };
+
+function reserve(address: string): ReservedIp {
+  return { name: 'kept', family: 4, addresses: IntervalSet.of([parseRange(address)]), isTerminating: false };
+}
 
 /** Writes down what the ledger is asked. */
 function counted(below: Ledger, calls: string[]): Ledger {
@@ -256,6 +263,37 @@ test('Retained without proof: a pod that lives on elsewhere keeps its address, w
   expect(await made.records()).toMatchObject([{ spec: { address, state: 'Retained', holder: { uid: 'first' } } }]);
   delete prober.verdicts[address];
   expect(await made.add(next, 'c2')).toEqual([address]);
+});
+
+test('Retained without proof: a router that answers for every address does not count where the pool says so', async () => {
+  const prober = new ScriptedProber({ '10.0.0.1': SQUATTED });
+  const pool = buildPool({ ...POOL, ips: ['10.0.0.10-10.0.0.19'], subnet: '10.0.0.0/24', gateway: '10.0.0.1' });
+  await using made = await startMemoryClusterAgent([pool], { prober, probeSettings: NO_PROBING });
+  const [address = ''] = await made.add(made.pods.put('db-0', { uid: 'first', controller: SET }), 'c1');
+  const [held] = await made.records();
+  if (held !== undefined) await made.ledger.amend(held, { ...held.spec, state: 'Retained' });
+  const next = made.pods.put('db-0', { uid: 'second', controller: SET });
+  prober.verdicts[address] = SQUATTED;
+  await expect(made.add(next, 'c2')).rejects.toMatchObject({
+    reason: 'sticky-address-conflict',
+    message: expect.stringContaining('set the annotation ipledger.io/proxy-arp: "true" on pool v4'),
+  });
+  made.catalog.change([{ ...pool, hasProxyArp: true }]);
+  prober.verdicts[address] = { kind: 'conflict', mac: '02:00:00:00:00:77' };
+  await expect(made.add(next, 'c2')).rejects.toMatchObject({ reason: 'sticky-address-conflict' });
+  prober.verdicts[address] = SQUATTED;
+  expect(await made.add(next, 'c2')).toEqual([address]);
+});
+
+test('an address that was reserved since is not taken back: the pod gets another, and the old one waits for its end', async () => {
+  await using made = await startMemoryClusterAgent([POOL]);
+  const [before = ''] = await retained(made);
+  made.catalog.change([POOL], [reserve(before)]);
+  const after = await made.add(made.pods.put('db-0', { uid: 'second', controller: SET }), 'c2');
+  expect(after).not.toEqual([before]);
+  const states = (await made.records()).map(({ spec }) => [spec.address, spec.state]);
+  expect(states).toContainEqual([before, 'Retained']);
+  expect(states).toContainEqual([after[0], 'Allocated']);
 });
 
 test('an address that a lost answer left with its pod is probed before it is given', async () => {

@@ -4,6 +4,7 @@ import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { HolderFacts } from '#agent/sources/holder-source.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { type Family, parseAddress } from '#pkg/ip/address.ts';
+import type { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { Ledger, UpdateOutcome } from '#pkg/ledger/ledger.ts';
 import type { Pool, Route } from '#pkg/pool/pool.ts';
 import { holderKey } from '#pkg/record/holder.ts';
@@ -21,6 +22,8 @@ export interface StickyDeps {
   readonly probe: AddressProbe;
   /** Never from a cache: is the pod behind this call still the one that lives? */
   readonly isStillAlive: (facts: HolderFacts) => Promise<boolean>;
+  /** Addresses that no pod may get, as they are now. */
+  readonly reserved: (family: Family) => IntervalSet;
   /** How long a call waits for the end of the pod before it to be proven. */
   readonly waitMs: number;
   readonly nowMs: () => number;
@@ -78,7 +81,9 @@ export class StickyTakeOver {
         if (changes === MOST_CHANGES) throw neverStill(own);
         continue;
       }
-      const [waiting] = waitingFor(pools, listed).filter(({ record }) => !inUse.has(versionOf(record)));
+      const [waiting] = waitingFor(pools, this.#withoutReserved(listed, sticky)).filter(
+        ({ record }) => !inUse.has(versionOf(record)),
+      );
       if (waiting !== undefined) {
         const outcome = await this.#takeOver(waiting.record, waiting.pool, sticky);
         if (outcome.done) return outcome.record;
@@ -97,6 +102,15 @@ export class StickyTakeOver {
       if (nowMs() >= giveUpAtMs) throw stillHeld(before);
       await sleep(LOOK_EVERY_MS);
     }
+  }
+
+  /** What was reserved since is not taken back. A virtual machine that migrates still uses it. */
+  #withoutReserved(listed: readonly IpRecord[], { facts }: StickyCall): readonly IpRecord[] {
+    if (facts.isMigrationTarget) return listed;
+    return listed.filter(({ spec }) => {
+      const { family, value } = parseAddress(spec.address);
+      return !this.#deps.reserved(family).contains(value);
+    });
   }
 
   /** An earlier ADD of this very pod took it, and its answer was lost: perhaps before the probe. Null: it is not what it was. */
@@ -136,8 +150,13 @@ export class StickyTakeOver {
     if (mac === null) return;
     const { namespace, name, node } = spec.holder;
     const message = `${spec.address} of ${namespace}/${name} is still used by a host with MAC ${mac}; its pod before this one on node ${node} is not proven to be gone`;
-    throw new IpamError('sticky-address-conflict', message);
+    const hint = pool.hasProxyArp ? '' : proxyArpHint(pool);
+    throw new IpamError('sticky-address-conflict', `${message}${hint}`);
   }
+}
+
+function proxyArpHint({ name }: Pool): string {
+  return `. If this is a router that answers for every address (proxy ARP), set the annotation ipledger.io/proxy-arp: "true" on pool ${name}`;
 }
 
 /** Retained without a proof that the sandbox before is gone, such as a pod deleted by force on a node that is away. */

@@ -111,7 +111,16 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
   const sticky =
     isStillAlive === null
       ? null
-      : new StickyTakeOver({ ledger, index, reattachment, probe, isStillAlive, waitMs, nowMs });
+      : new StickyTakeOver({
+          ledger,
+          index,
+          reattachment,
+          probe,
+          isStillAlive,
+          reserved: (family) => catalog.current().reserved[family],
+          waitMs,
+          nowMs,
+        });
   const allocator = new Allocator({
     catalog,
     holders,

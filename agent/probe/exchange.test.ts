@@ -32,6 +32,14 @@ function run(plan: ExchangePlan, arrivals: readonly Arrival[], isAwake: (nowMs: 
   throw new Error('the exchange did not end');
 }
 
+test('answers of the ignored host do not count, those of another do', () => {
+  const exchange = new ProbeExchange({ ...CONFLICT, ignoredMac: MAC });
+  exchange.see({ of: 'address', mac: MAC });
+  expect(exchange.outcome(0)).toBeNull();
+  exchange.see({ of: 'address', mac: '0a:00:00:00:00:03' });
+  expect(exchange.outcome(0)).toEqual({ kind: 'conflict', mac: '0a:00:00:00:00:03' });
+});
+
 const PROBES = ['address 0', 'address 34', 'address 67'];
 
 test.each([

@@ -16,6 +16,7 @@ export interface ExchangePlan {
   readonly detectGateway: boolean;
   readonly windowMs: number;
   readonly count: number;
+  readonly ignoredMac?: string;
 }
 
 /** When each question was sent, which answers came, and what follows from them. It has no clock and no socket. */
@@ -24,8 +25,10 @@ export class ProbeExchange {
   readonly #gateway: Asking | null;
   #conflict: string | null = null;
   #isGatewaySeen = false;
+  readonly #ignoredMac: string | undefined;
 
-  constructor({ detectConflict, detectGateway, windowMs, count }: ExchangePlan) {
+  constructor({ detectConflict, detectGateway, windowMs, count, ignoredMac }: ExchangePlan) {
+    this.#ignoredMac = ignoredMac;
     this.#address = detectConflict ? new Asking(count, windowMs / count) : null;
     this.#gateway = detectGateway ? new Asking(GATEWAY_TRIES, GATEWAY_TRY_MS) : null;
   }
@@ -43,7 +46,7 @@ export class ProbeExchange {
 
   see({ of, mac }: Sighting): void {
     if (of === 'gateway') this.#isGatewaySeen = true;
-    else this.#conflict ??= mac;
+    else if (mac !== this.#ignoredMac) this.#conflict ??= mac;
   }
 
   /** Null while it is open. Silence counts only if every frame that arrived before `nowMs` was passed to `see`. */

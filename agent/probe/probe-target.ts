@@ -23,6 +23,8 @@ export interface ProbeTarget extends LinkTarget {
   readonly windowMs: number;
   /** How many probes go out within the window. */
   readonly count: number;
+  /** Answers of this host do not count. */
+  readonly ignoredMac?: string;
 }
 
 export type ProbeVerdict =

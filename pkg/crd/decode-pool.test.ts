@@ -38,6 +38,7 @@ test('the smallest pool has defaults for all the rest', () => {
     reuseCooldownSeconds: 0,
     detectConflict: null,
     detectGateway: null,
+    hasProxyArp: false,
   });
 });
 
@@ -62,7 +63,12 @@ test('a full pool is read whole', () => {
     {
       uid: '4f0c',
       deletionTimestamp: '2026-11-16T10:00:00Z',
-      annotations: { 'ipledger.io/domain': 'blue', 'ipledger.io/reuse-cooldown': '5m', other: 'x' },
+      annotations: {
+        'ipledger.io/domain': 'blue',
+        'ipledger.io/reuse-cooldown': '5m',
+        'ipledger.io/proxy-arp': 'true',
+        other: 'x',
+      },
       managedFields: [{ anything: 1 }],
     },
   );
@@ -88,6 +94,7 @@ test('a full pool is read whole', () => {
     reuseCooldownSeconds: 300,
     detectConflict: null,
     detectGateway: null,
+    hasProxyArp: true,
   });
 });
 

@@ -46,6 +46,7 @@ const SPEC_FIELDS = [
 const AUTO_LABEL = 'ipam.spidernet.io/owner-application-name';
 const DETECT_CONFLICT = 'ipledger.io/detect-ip-conflict';
 const DETECT_GATEWAY = 'ipledger.io/detect-gateway';
+const PROXY_ARP = 'ipledger.io/proxy-arp';
 const LONGEST_NAME = 63 + 1 + 253;
 
 /** Reads a SpiderIPPool. The first thing that is wrong is the error: its path, what was found, what is expected. */
@@ -76,8 +77,9 @@ export function decodePool(value: unknown): Pool {
     isTerminating: metadata.isTerminating,
     domain: decodeDomain(metadata.annotations),
     reuseCooldownSeconds: decodeCooldownSeconds(metadata.annotations),
-    detectConflict: decodeDetection(metadata.annotations, DETECT_CONFLICT),
-    detectGateway: decodeDetection(metadata.annotations, DETECT_GATEWAY),
+    detectConflict: decodeFlag(metadata.annotations, DETECT_CONFLICT),
+    detectGateway: decodeFlag(metadata.annotations, DETECT_GATEWAY),
+    hasProxyArp: decodeFlag(metadata.annotations, PROXY_ARP) ?? false,
   };
 }
 
@@ -119,7 +121,7 @@ function annotationPath(name: string): string {
 }
 
 /** Annotations are text: `"true"` or `"false"`, nothing else. */
-function decodeDetection(annotations: Fields, name: string): boolean | null {
+function decodeFlag(annotations: Fields, name: string): boolean | null {
   const text = ifPresent(annotations[name], (value) => asOneOf(value, annotationPath(name), ['true', 'false']));
   return text === undefined ? null : text === 'true';
 }

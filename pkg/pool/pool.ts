@@ -36,4 +36,6 @@ export interface Pool {
   /** Annotations `ipledger.io/detect-ip-conflict` and `ipledger.io/detect-gateway`; null leaves it to the agent. */
   readonly detectConflict: boolean | null;
   readonly detectGateway: boolean | null;
+  /** Annotation `ipledger.io/proxy-arp`: the gateway answers for addresses that nobody has. */
+  readonly hasProxyArp: boolean;
 }

@@ -39,6 +39,7 @@ export function buildPool({ subnet, ips, gateway, ...others }: PoolOverrides = {
     reuseCooldownSeconds: 0,
     detectConflict: null,
     detectGateway: null,
+    hasProxyArp: false,
     ...others,
   };
 }

@@ -13,9 +13,10 @@ export class ScriptedProber implements Probing, Announcing {
     this.verdicts = verdicts;
   }
 
-  async probe({ address }: ProbeTarget, _signal?: AbortSignal): Promise<ProbeVerdict> {
+  async probe({ address, ignoredMac }: ProbeTarget, _signal?: AbortSignal): Promise<ProbeVerdict> {
     this.probed.push(formatAddress(address));
-    return this.verdicts[formatAddress(address)] ?? { kind: 'free' };
+    const verdict = this.verdicts[formatAddress(address)] ?? { kind: 'free' };
+    return verdict.kind === 'conflict' && verdict.mac === ignoredMac ? { kind: 'free' } : verdict;
   }
 
   async announce({ addresses }: AnnounceTarget): Promise<Announcement> {
