@@ -1,5 +1,6 @@
 import type { DescribeNetns } from '#agent/node/describe-netns.ts';
 import type { Standing } from '#agent/owners/owner-verifier.ts';
+import { attachmentIn, cniConfigIn } from '#agent/sources/call-facts.ts';
 import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
 import type { PodFacts, Pods } from '#agent/sources/pods.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
@@ -75,12 +76,7 @@ export class PodHolders implements HolderSource {
         multusName: multus.multusName,
         interfaceIndex: multus.index,
         multusUnknownBecause: multus.unknownBecause,
-        cniConfig: {
-          ipv4: args.defaultIPv4IPPool ?? [],
-          ipv6: args.defaultIPv6IPPool ?? [],
-          cleanGateway: args.cleanGateway ?? false,
-          matchMasterSubnet: args.matchMasterSubnet ?? false,
-        },
+        cniConfig: cniConfigIn(args),
       },
       podName: pod.name,
       isSticky: isStickyHolder(holder, this.#options),
@@ -121,9 +117,7 @@ export class PodHolders implements HolderSource {
     return {
       namespace: pod.namespace,
       uid: pod.uid,
-      interface: args.ifName,
-      ...(args.network === undefined ? {} : { network: args.network }),
-      containerID: args.containerID,
+      ...attachmentIn(args),
       ...this.#options.describeNetns(args.netNamespace),
       ...(pod.isStatic === true ? { static: true } : {}),
       node: this.#options.node,

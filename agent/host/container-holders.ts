@@ -1,6 +1,7 @@
 import type { DescribeNetns } from '#agent/node/describe-netns.ts';
 import { describeNetnsOn } from '#agent/node/describe-netns.ts';
 import type { HostIdentity } from '#agent/node/host-identity.ts';
+import { attachmentIn, cniConfigIn } from '#agent/sources/call-facts.ts';
 import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 
@@ -27,9 +28,7 @@ export class ContainerHolders implements HolderSource {
         namespace: isPod ? args.podNamespace : '',
         name: isPod ? args.podName : args.containerID,
         uid: isPod ? args.podUID : args.containerID,
-        interface: args.ifName,
-        ...(args.network === undefined ? {} : { network: args.network }),
-        containerID: args.containerID,
+        ...attachmentIn(args),
         ...this.#host,
         ...this.#describeNetns(args.netNamespace),
         node: this.#node,
@@ -42,12 +41,7 @@ export class ContainerHolders implements HolderSource {
         controller: null,
         multusName: null,
         interfaceIndex: null,
-        cniConfig: {
-          ipv4: args.defaultIPv4IPPool ?? [],
-          ipv6: args.defaultIPv6IPPool ?? [],
-          cleanGateway: args.cleanGateway ?? false,
-          matchMasterSubnet: args.matchMasterSubnet ?? false,
-        },
+        cniConfig: cniConfigIn(args),
       },
       podName: args.podName,
       isSticky: false,

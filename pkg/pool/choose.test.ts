@@ -2,16 +2,7 @@ import { expect, test } from 'vitest';
 import { FreeSpace } from '#pkg/ip/free-space.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { buildPool } from '#test/support/build-pool.ts';
-import {
-  chooseLowest,
-  chooseNext,
-  chooseOwn,
-  countOwn,
-  cursorApart,
-  shareOf,
-  startCursor,
-  startOffset,
-} from './choose.ts';
+import { chooseNext, chooseOwn, countOwn, cursorApart, shareOf, startCursor, startOffset } from './choose.ts';
 
 test('the offset of a node is the same on every run: a restarted agent goes on where it was', () => {
   expect(startOffset('worker-1', 'pool-a', 1n << 64n)).toBe(0x7ecb7684bbf80fa3n);
@@ -128,15 +119,11 @@ test('nodes with nothing of their own left look in different places', () => {
   expect(new Set(NODES.map((node) => cursorApart(space(), shareOf(node, NODES)))).size).toBe(NODES.length);
 });
 
-test('claims get the lowest address', () => {
-  expect(chooseLowest(space())).toEqual({ value: 1n, cursor: 2n });
-});
-
 test('nothing free is nothing chosen', () => {
   const full = new FreeSpace(IntervalSet.EMPTY);
   const share = { rank: 1, of: 2 };
-  expect([chooseNext(full, 0n), chooseOwn(full, 0n, share), cursorApart(full, share), chooseLowest(full)]).toEqual(
-    Array.from({ length: 4 }, () => null),
+  expect([chooseNext(full, 0n), chooseOwn(full, 0n, share), cursorApart(full, share)]).toEqual(
+    Array.from({ length: 3 }, () => null),
   );
 });
 

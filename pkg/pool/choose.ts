@@ -66,11 +66,6 @@ function toResidue({ rank, of }: Share): Residue {
   return { modulus: BigInt(of), rest: BigInt(rank) };
 }
 
-/** For claims: people expect their machines at the beginning of a range. */
-export function chooseLowest(free: FreeSpace): Choice | null {
-  return toChoice(free.lowest());
-}
-
 function toChoice(value: bigint | null): Choice | null {
   return value === null ? null : { value, cursor: value + 1n };
 }

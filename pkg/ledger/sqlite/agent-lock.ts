@@ -26,7 +26,7 @@ function holdLock(base: string, what: string): Disposable {
   const pidFile = `${base}.pid`;
   const db = openLock(
     `${base}.db`,
-    () => new IpamError('io-failure', `another ipledger-agent (${describeHolder(pidFile)}) uses ${what}`),
+    () => new IpamError('io-failure', `another ipledger-agent (${describeOwner(pidFile)}) uses ${what}`),
   );
   held.add(db);
   notePid(pidFile);
@@ -67,7 +67,7 @@ function notePid(pidFile: string): void {
   } catch {}
 }
 
-function describeHolder(pidFile: string): string {
+function describeOwner(pidFile: string): string {
   try {
     const pid = Number.parseInt(readFileSync(pidFile, 'utf8'), 10);
     return Number.isSafeInteger(pid) ? `pid ${pid}` : 'pid unknown';
