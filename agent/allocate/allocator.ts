@@ -1,10 +1,8 @@
 import type { Logger } from 'pino';
-import { attachmentKey } from '#agent/calls/attachment.ts';
-import { type Call, throwIfAbandoned } from '#agent/calls/call.ts';
+import { attachmentKey, type Call, throwIfAbandoned } from '#agent/calls/call.ts';
 import type { Failpoint } from '#agent/calls/failpoint.ts';
 import type { KeyedQueue } from '#agent/calls/keyed-queue.ts';
 import { type Journal, spareAnswered } from '#agent/debts/journal.ts';
-import { isLeftBehind, type JournalEntry, recordNameOf } from '#agent/debts/journal-entry.ts';
 import type { Spool } from '#agent/debts/spool.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { AgentMetrics } from '#agent/report/agent-metrics.ts';
@@ -13,15 +11,21 @@ import type { PoolCatalog } from '#agent/sources/pool-catalog.ts';
 import type { AddArgs, AddResponse } from '#pkg/agentapi/wire.ts';
 import { Slots } from '#pkg/concurrency/slots.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { formatAddress } from '#pkg/ip/address.ts';
 import type { Route } from '#pkg/pool/pool.ts';
 import { holderKey } from '#pkg/record/holder.ts';
 import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
-import type { AddressProbe } from './address-probe.ts';
+import type { AddCall, Debts } from './add-call.ts';
 import type { Announcer } from './announcer.ts';
 import { toAddResponse } from './answer.ts';
 import type { FamilyTaker } from './family-taker.ts';
-import { type FamilyPlan, isCandidate, type PlanOptions, planAllocation, surveyPools } from './plan.ts';
+import {
+  type MissingPlan,
+  type Plan,
+  type PlanOptions,
+  planAllocation,
+  refuseOtherAddress,
+  trySurvey,
+} from './plan.ts';
 import type { Reattachment } from './reattachment.ts';
 import type { StickyTakeOver } from './sticky-take-over.ts';
 
@@ -34,7 +38,6 @@ export interface AllocatorDeps {
   readonly index: NodeIndex;
   readonly reattachment: Reattachment;
   readonly taker: FamilyTaker;
-  readonly probe: AddressProbe;
   readonly announcer: Announcer;
   readonly spool: Spool;
   /** Null where the ledger is in this process. */
@@ -46,25 +49,6 @@ export interface AllocatorDeps {
   readonly failpoint: Failpoint;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
-}
-
-/** One ADD on its way through the steps. */
-interface Add {
-  readonly args: AddArgs;
-  readonly facts: HolderFacts;
-  readonly call: Call;
-}
-
-interface Debts {
-  /** Which DEL of this attachment lies in the spool; null: none. */
-  readonly spooled: string | null;
-  readonly unsettled: readonly JournalEntry[];
-}
-
-interface OpenPlan {
-  /** As the pools are now: asked again after every wait. */
-  readonly families: () => readonly FamilyPlan[];
-  readonly cleanGateway: boolean;
 }
 
 /** ADD: find debts → reattach → retake → plan → take → settle debts → answer. */
@@ -94,11 +78,11 @@ export class Allocator {
   }
 
   /** The steps of docs/design.md, in its order. What each one finds is the input of the next. */
-  async #allocate(add: Add): Promise<AddResponse> {
+  async #allocate(add: AddCall): Promise<AddResponse> {
     throwIfAbandoned(add.call);
     this.#deps.metrics.queueWait(performance.now() - add.call.arrivedAtMs);
-    const debts = await this.#findDebts(add);
-    const held = await this.#reattach(add, debts);
+    const debts = this.#findDebts(add);
+    const held = await this.#deps.reattachment.reattach(add, debts);
     const kept = [...held, ...(await this.#retake(add, held))];
     const plan = this.#plan(add, kept);
     const records = plan === null ? kept : [...kept, ...(await this.#take(add, plan))];
@@ -106,85 +90,50 @@ export class Allocator {
     return this.#answer(add, records);
   }
 
-  /** What earlier calls of this attachment left: a DEL in the spool, and writes in the journal that may have landed since. */
-  async #findDebts({ args, facts }: Add): Promise<Debts> {
-    const { spool, journal, reattachment } = this.#deps;
-    const spooled = spool.find(args);
-    const unsettled = journal?.ofAttachment(args) ?? [];
-    await reattachment.recall(unsettled.map(recordNameOf), facts.holder);
-    return { spooled, unsettled };
-  }
-
-  async #reattach(add: Add, { spooled, unsettled }: Debts): Promise<IpRecord[]> {
-    const { facts } = add;
-    const found = await this.#deps.reattachment.reattach(facts.holder, {
-      isReleasePending: spooled !== null || unsettled.length > 0,
-      isStray: (record) => hasMoved(record, facts) && this.#isOutOfReach(record, facts),
-      isLeftover: (record) => unsettled.some((entry) => isLeftBehind(record, entry)),
-    });
-    return await this.#probeUnanswered(found, add);
-  }
-
-  /** A record that this agent never answered with may be from a crash between its create and its probe. */
-  async #probeUnanswered(found: readonly IpRecord[], { facts, call }: Add): Promise<IpRecord[]> {
-    const { catalog, index, probe } = this.#deps;
-    const { pools } = catalog.current();
-    const fine: IpRecord[] = [];
-    for (const record of found) {
-      const pool = index.isAnswered(record) ? undefined : pools.get(record.spec.pool.name);
-      if (pool !== undefined && facts.isSticky && !facts.isMigrationTarget) {
-        await probe.refuseConflict(record, pool, call);
-      }
-      if (pool === undefined || facts.isSticky || (await probe.findConflict(record, pool, call)) === null)
-        fine.push(record);
-    }
-    return fine;
+  #findDebts({ args }: AddCall): Debts {
+    const { spool, journal } = this.#deps;
+    return { spooled: spool.find(args), unsettled: journal?.ofAttachment(args) ?? [] };
   }
 
   /** A sticky holder takes over the addresses of its pod before this one. */
-  async #retake({ facts, call }: Add, held: readonly IpRecord[]): Promise<IpRecord[]> {
+  async #retake({ facts, call }: AddCall, held: readonly IpRecord[]): Promise<IpRecord[]> {
     const { sticky, catalog, options } = this.#deps;
     if (sticky === null || !facts.isSticky) return [];
-    const survey = attempt(() => surveyPools(facts.request, catalog.current(), options));
-    // The error is thrown by the plan for what is missing.
-    if (survey instanceof IpamError) return [];
+    const survey = trySurvey(facts.request, catalog.current(), options);
+    // The plan for what is missing throws the error.
+    if (survey === null) return [];
     const routes = this.#openRoutes(facts);
     return await sticky.retake({ facts, survey, held: new Set(held.map(recordFamily)), routes, call });
   }
 
-  /** Its pool is no candidate here. A request that cannot be planned at all judges nothing that is held already. */
-  #isOutOfReach(record: IpRecord, { request }: HolderFacts): boolean {
-    const survey = attempt(() => surveyPools(request, this.#deps.catalog.current(), this.#deps.options));
-    return !(survey instanceof IpamError) && !isCandidate(survey, record);
-  }
-
   /** Which pools serve the families that are missing. Null: no plan is possible, and what is held is the answer. */
-  #plan({ args, facts }: Add, held: readonly IpRecord[]): OpenPlan | null {
+  #plan({ args, facts }: AddCall, held: readonly IpRecord[]): MissingPlan | null {
     const { catalog, options, log } = this.#deps;
     const heldFamilies = new Set(held.map(recordFamily));
     const planNow = () =>
       planAllocation(facts.request, args.requestedIPs ?? [], catalog.current(), { ...options, heldFamilies });
-    const first = attempt(planNow);
-    if (first instanceof IpamError) {
-      if (held.length > 0 && args.requestedIPs === undefined) return null;
-      throw first;
+    const missing = ({ families }: Plan) => families.filter(({ family }) => !heldFamilies.has(family));
+    try {
+      const plan = planNow();
+      for (const warning of [...facts.warnings, ...plan.warnings]) {
+        log.warn({ containerID: args.containerID, ifName: args.ifName, warning }, 'request warning');
+      }
+      refuseOtherAddress(plan.families, held);
+      return { families: missing(plan), cleanGateway: plan.cleanGateway, again: () => missing(planNow()) };
+    } catch (thrown) {
+      if (thrown instanceof IpamError && held.length > 0 && args.requestedIPs === undefined) return null;
+      throw thrown;
     }
-    for (const warning of [...facts.warnings, ...first.warnings]) {
-      log.warn({ containerID: args.containerID, ifName: args.ifName, warning }, 'request warning');
-    }
-    refuseOtherAddress(first.families, held);
-    const plans = [first];
-    const families = () => (plans.pop() ?? planNow()).families.filter(({ family }) => !heldFamilies.has(family));
-    return { families, cleanGateway: first.cleanGateway };
   }
 
-  async #take({ facts, call }: Add, { families, cleanGateway }: OpenPlan): Promise<IpRecord[]> {
+  async #take({ facts, call }: AddCall, plan: MissingPlan): Promise<IpRecord[]> {
     const holder = { ...facts.holder, attachGeneration: 1 };
-    return await this.#deps.taker.take(families, { holder, cleanGateway, routes: this.#openRoutes(facts), call });
+    const { cleanGateway } = plan;
+    return await this.#deps.taker.take(plan, { holder, cleanGateway, routes: this.#openRoutes(facts), call });
   }
 
   /** Only now: until here a crash leaves a release that applies to an ADD which was not answered. */
-  async #settleDebts({ args, call }: Add, { spooled }: Debts, records: readonly IpRecord[]): Promise<void> {
+  async #settleDebts({ args, call }: AddCall, { spooled }: Debts, records: readonly IpRecord[]): Promise<void> {
     const { journal, failpoint } = this.#deps;
     if (journal !== null) await spareAnswered(records, journal);
     if (spooled !== null) await this.#consumeRelease(args, spooled, records, call);
@@ -205,7 +154,7 @@ export class Allocator {
     );
   }
 
-  #answer({ args, facts }: Add, records: readonly IpRecord[]): AddResponse {
+  #answer({ args, facts }: AddCall, records: readonly IpRecord[]): AddResponse {
     const { index, announcer, failpoint } = this.#deps;
     const others = index.ofHolderUid(facts.holder.uid).filter((record) => isOtherInterface(record, args));
     failpoint('answer-ready');
@@ -228,31 +177,4 @@ export class Allocator {
 
 function isOtherInterface({ spec }: IpRecord, { ifName }: AddArgs): boolean {
   return spec.state === 'Allocated' && spec.holder.interface !== ifName;
-}
-
-function attempt<T>(work: () => T): T | IpamError {
-  try {
-    return work();
-  } catch (thrown) {
-    if (thrown instanceof IpamError) return thrown;
-    throw thrown;
-  }
-}
-
-/** The same container, attached to another network than the record was taken for. A name that is not known says nothing. */
-function hasMoved({ spec }: IpRecord, { holder }: HolderFacts): boolean {
-  const before = spec.holder.network;
-  return before !== undefined && holder.network !== undefined && before !== holder.network;
-}
-
-/** A repeated ADD that asks for another address than it holds is a contradiction, not a move. */
-function refuseOtherAddress(families: readonly FamilyPlan[], held: readonly IpRecord[]): void {
-  for (const record of held) {
-    const requested = families.find(({ family }) => family === recordFamily(record))?.requested;
-    if (requested === undefined || requested === null) continue;
-    const address = formatAddress({ family: requested.pool.family, value: requested.value });
-    if (address === record.spec.address) continue;
-    const message = `${address} is asked for, but this interface already holds ${record.spec.address}`;
-    throw new IpamError('address-refused', message);
-  }
 }

@@ -11,12 +11,10 @@ import type { Pool } from '#pkg/pool/pool.ts';
 import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 import { recordName } from '#pkg/record/record-metadata.ts';
 import type { AddressProbe } from './address-probe.ts';
-import { type Drafting, draftRecord } from './draft-record.ts';
 import { type Exhausted, exhaustedError } from './exhausted.ts';
 import type { FreedWaiters } from './freed-waiters.ts';
-import type { FamilyPlan } from './plan.ts';
-import { type RequestedAddress, takenError } from './requested.ts';
-import { type Taking, takeAddress, takeRequested } from './take-address.ts';
+import { type FamilyPlan, type MissingPlan, type RequestedAddress, takenError } from './plan.ts';
+import { type Drafting, type Taking, takeAddress, takeRequested } from './take-address.ts';
 import { takeSuspect } from './take-suspect.ts';
 
 const MOST_CONFLICTS = 8;
@@ -46,11 +44,11 @@ export class FamilyTaker {
     this.#deps = deps;
   }
 
-  /** `plan` says what is wanted as the pools are now; it is asked again after every wait. */
-  async take(plan: () => readonly FamilyPlan[], want: Want): Promise<IpRecord[]> {
+  async take(plan: MissingPlan, want: Want): Promise<IpRecord[]> {
+    const { ledger, failpoint, nowMs, metrics } = this.#deps;
     const taken: IpRecord[] = [];
     try {
-      await this.#takeAll(plan, want, taken);
+      await this.#takeAll(plan, { ...want, ledger, failpoint, nowMs, metrics }, taken);
       return taken;
     } catch (thrown) {
       throw await this.#rollBack(taken, toIpamError(thrown));
@@ -58,24 +56,24 @@ export class FamilyTaker {
   }
 
   /** Waits for an address where every eligible pool is full, as long as the call allows. */
-  async #takeAll(plan: () => readonly FamilyPlan[], want: Want, taken: IpRecord[]): Promise<void> {
+  async #takeAll(plan: MissingPlan, taking: Taking, taken: IpRecord[]): Promise<void> {
     const { nowMs, exhaustedWaitMs } = this.#deps;
     const startedAtMs = nowMs();
-    for (;;) {
-      const open = plan().filter(({ family }) => !taken.some((record) => recordFamily(record) === family));
-      const exhausted = await this.#takeEach(open, want, taken);
+    for (let families = plan.families; ; families = plan.again()) {
+      const open = families.filter(({ family }) => !taken.some((record) => recordFamily(record) === family));
+      const exhausted = await this.#takeEach(open, taking, taken);
       if (exhausted.length === 0) return;
       const waitedMs = nowMs() - startedAtMs;
-      const waitMs = Math.min(exhaustedWaitMs - waitedMs, timeLeftMs(want.call, nowMs()));
-      const isWoken = waitMs > 0 && (await this.#waitForFreed(exhausted, waitMs, want));
-      throwIfAbandoned(want.call);
-      if (!isWoken) throw exhaustedError(want.holder.interface, exhausted, nowMs() - startedAtMs);
+      const waitMs = Math.min(exhaustedWaitMs - waitedMs, timeLeftMs(taking.call, nowMs()));
+      const isWoken = waitMs > 0 && (await this.#waitForFreed(exhausted, waitMs, taking.call));
+      throwIfAbandoned(taking.call);
+      if (!isWoken) throw exhaustedError(taking.holder.interface, exhausted, nowMs() - startedAtMs);
     }
   }
 
   /** Families in parallel. A failure is thrown only after all have ended, so that everything taken is known. */
-  async #takeEach(plans: readonly FamilyPlan[], want: Want, taken: IpRecord[]): Promise<Exhausted[]> {
-    const outcomes = await Promise.allSettled(plans.map((plan) => this.#takeOne(plan, want)));
+  async #takeEach(plans: readonly FamilyPlan[], taking: Taking, taken: IpRecord[]): Promise<Exhausted[]> {
+    const outcomes = await Promise.allSettled(plans.map((plan) => this.#takeOne(plan, taking)));
     const exhausted: Exhausted[] = [];
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') continue;
@@ -89,40 +87,40 @@ export class FamilyTaker {
     return exhausted;
   }
 
-  async #takeOne(plan: FamilyPlan, want: Want): Promise<IpRecord | Exhausted> {
-    if (plan.requested !== null) return await this.#takeRequested(plan.requested, want);
+  async #takeOne(plan: FamilyPlan, taking: Taking): Promise<IpRecord | Exhausted> {
+    if (plan.requested !== null) return await this.#takeRequested(plan.requested, taking);
     const views = plan.pools.map((pool) => this.#deps.views.of(pool));
     const conflicts: string[] = [];
     for (const view of views) {
-      const record = await this.#takeUnused(view, want, conflicts);
+      const record = await this.#takeUnused(view, taking, conflicts);
       if (record !== null) return record;
     }
     for (const view of views) {
-      const record = await takeSuspect(view, { ...this.#deps, want });
+      const record = await takeSuspect(view, taking, this.#deps.probe);
       if (record !== null) return this.#remember(record);
     }
     return { family: plan.family, views, objected: plan.objected };
   }
 
   /** Address after address, until one is not used by a foreign host. */
-  async #takeUnused(view: PoolView, want: Want, conflicts: string[]): Promise<IpRecord | null> {
+  async #takeUnused(view: PoolView, taking: Taking, conflicts: string[]): Promise<IpRecord | null> {
     for (;;) {
-      const record = await takeAddress(view, this.#taking(view.pool, want));
+      const record = await takeAddress(view, taking);
       if (record === null) return null;
       this.#remember(record);
-      const mac = await this.#deps.probe.findConflict(record, view.pool, want.call);
+      const mac = await this.#deps.probe.findConflict(record, view.pool, taking.call);
       if (mac === null) return record;
       conflicts.push(`${record.spec.address} is used by ${mac}`);
       if (conflicts.length === MOST_CONFLICTS) {
-        const message = `${MOST_CONFLICTS} addresses in a row are used by foreign hosts on ${want.holder.interface}`;
+        const message = `${MOST_CONFLICTS} addresses in a row are used by foreign hosts on ${taking.holder.interface}`;
         throw new IpamError('address-conflict', message, { details: conflicts.join('\n') });
       }
     }
   }
 
-  async #takeRequested({ pool, value }: RequestedAddress, want: Want): Promise<IpRecord> {
-    const outcome = await takeRequested(this.#deps.views.of(pool), value, this.#taking(pool, want));
-    if (outcome.taken) return await this.#refuseConflict(this.#remember(outcome.record), pool, want);
+  async #takeRequested({ pool, value }: RequestedAddress, taking: Taking): Promise<IpRecord> {
+    const outcome = await takeRequested(this.#deps.views.of(pool), value, taking);
+    if (outcome.taken) return await this.#refuseConflict(this.#remember(outcome.record), pool, taking);
     const address = { family: pool.family, value };
     throw takenError(address, outcome.record ?? (await this.#deps.ledger.get(recordName(address, pool.domain))));
   }
@@ -133,32 +131,19 @@ export class FamilyTaker {
     return record;
   }
 
-  async #refuseConflict(record: IpRecord, pool: Pool, { call }: Want): Promise<IpRecord> {
+  async #refuseConflict(record: IpRecord, pool: Pool, { call }: Taking): Promise<IpRecord> {
     const mac = await this.#deps.probe.findConflict(record, pool, call);
     if (mac === null) return record;
     const message = `${record.spec.address} is asked for, but a foreign host with MAC ${mac} uses it`;
     throw new IpamError('address-refused', message);
   }
 
-  async #waitForFreed(exhausted: readonly Exhausted[], waitMs: number, { call }: Want): Promise<boolean> {
+  async #waitForFreed(exhausted: readonly Exhausted[], waitMs: number, call: Call): Promise<boolean> {
     const views = exhausted.flatMap((it) => it.views);
     const names = views.map((view) => view.pool.name);
     const isWorthTrying = () => views.some((view) => view.freeCount > 0n || this.#deps.views.isOutdated(view));
     const wake = await this.#deps.waiters.wait(names, waitMs, call.signal, isWorthTrying);
     return wake === 'woken';
-  }
-
-  #taking(pool: Pool, want: Want): Taking {
-    const { ledger, failpoint, nowMs, metrics } = this.#deps;
-    const onLost = () => metrics.createConflict();
-    return {
-      call: want.call,
-      ledger,
-      failpoint,
-      nowMs,
-      onLost,
-      draft: (value) => draftRecord(pool, value, want),
-    };
   }
 
   async #rollBack(taken: readonly IpRecord[], error: IpamError): Promise<IpamError> {

@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest';
+import { NO_METRICS } from '#agent/report/agent-metrics.ts';
 import { PoolView } from '#agent/views/pool-view.ts';
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { Ledger, TakenAddress } from '#pkg/ledger/ledger.ts';
-import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { specOf } from '#test/contract/record-spec.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
 import { takeAddress } from './take-address.ts';
 
+const HOLDER = specOf('10.0.1.0').holder;
 const IN_FLIGHT = 10;
 /** All pods of a node at once. */
 const BURST = 250;
@@ -76,13 +78,17 @@ function buildCrowd(seed: number, size: number, nodes: number) {
   let asked = 0;
   const take = async (at: number): Promise<IpRecord> => {
     asked += 1;
-    const holder = { uid: `pod-${asked}`, node: `worker-${at}` };
+    const name = `pod-${asked}`;
+    const holder = { ...HOLDER, uid: name, name, containerID: name, node: `worker-${at}` };
     const record = await takeAddress(views[at] as PoolView, {
       call: callOf(),
       ledger: ledger as unknown as Ledger,
       failpoint: () => {},
       nowMs: () => 0,
-      draft: (value) => draftFor(pool.name, value, holder),
+      metrics: NO_METRICS,
+      holder,
+      cleanGateway: false,
+      routes: [],
     });
     if (record === null) throw new Error('nothing was free');
     expect(pool.addresses.contains(parseAddress(record.spec.address).value)).toBe(true);
@@ -127,11 +133,6 @@ async function takeAll({ seed, size, step, inFlight = IN_FLIGHT }: Filling) {
     expect(taken.size).toBe(steps.length * inStep);
   }
   return { steps, lost: ledger.lost };
-}
-
-function draftFor(pool: string, value: bigint, { uid, node }: { uid: string; node: string }): RecordSpec {
-  const spec = specOf(formatAddress({ family: 4, value }), { pool: { kind: 'SpiderIPPool', name: pool, uid: 'u' } });
-  return { ...spec, holder: { ...spec.holder, uid, name: uid, node } };
 }
 
 test.each([1, 2, 3, 4, 5, 6])(

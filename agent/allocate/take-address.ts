@@ -1,22 +1,32 @@
 import { type Call, throwIfAbandoned, timeLeftMs, writeLimits } from '#agent/calls/call.ts';
 import type { Failpoint } from '#agent/calls/failpoint.ts';
+import type { AgentMetrics } from '#agent/report/agent-metrics.ts';
 import type { PoolView } from '#agent/views/pool-view.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
+import { cidrContains } from '#pkg/ip/cidr.ts';
 import { within } from '#pkg/kube/transport/timing.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
+import type { Pool, Route } from '#pkg/pool/pool.ts';
 import { isSameNic } from '#pkg/record/holder.ts';
-import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
+import type { Holder, IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 
-export interface Taking {
+/** What a record says beyond its pool and address. */
+export interface Drafting {
+  readonly holder: Holder;
+  readonly cleanGateway: boolean;
+  /** Routes that the pod itself asks for. */
+  readonly routes: readonly Route[];
+}
+
+/** One call that takes addresses. */
+export interface Taking extends Drafting {
   readonly call: Call;
   readonly ledger: Ledger;
   readonly failpoint: Failpoint;
   readonly nowMs: () => number;
-  /** Somebody else had the address first. */
-  readonly onLost?: () => void;
-  /** The record to write for one address of the view's pool. */
-  readonly draft: (value: bigint) => RecordSpec;
+  readonly metrics: AgentMetrics;
 }
 
 type Wish = Required<Pick<CreateLimits, 'tellsHolder'>>;
@@ -51,7 +61,7 @@ async function takeNext(
     const value = view.pick();
     if (value === null) return null;
     taking.failpoint('address-chosen');
-    // Of ten that ran into a neighbour's block together nobody needs to read whose it is.
+    // The holder is not needed, only another address: this saves a read per lost create.
     const outcome = await create(view, value, taking, { tellsHolder: false });
     return outcome.taken ? { record: outcome.record } : { lost: value };
   } finally {
@@ -79,7 +89,7 @@ function endOf({ call, nowMs }: Taking): AbortSignal {
   return AbortSignal.any([call.signal, AbortSignal.timeout(Math.ceil(timeLeftMs(call, nowMs())))]);
 }
 
-/** As long as the call has time for a write after it. The read itself goes on for those behind. */
+/** Waits as long as the call has time for a write after it. The read itself goes on, and other calls use it. */
 async function untilRead(view: PoolView, read: () => Promise<void>, { call, nowMs }: Taking): Promise<void> {
   const { deadlineMs = call.deadlineMs } = writeLimits(call);
   const reading = read().then(() => 'read');
@@ -89,7 +99,7 @@ async function untilRead(view: PoolView, read: () => Promise<void>, { call, nowM
     throw new IpamError('out-of-time', `timed out before the records of pool ${view.pool.name} were read`);
 }
 
-/** Takes one address that somebody asked for; a lost create says who holds it, where the ledger could tell. */
+/** Takes one requested address. A lost create says who holds it, where the ledger could tell. */
 export async function takeRequested(view: PoolView, value: bigint, taking: Taking): Promise<CreateOutcome> {
   throwIfOver(view, taking);
   view.pickExactly(value);
@@ -100,15 +110,15 @@ export async function takeRequested(view: PoolView, value: bigint, taking: Takin
 
 /** Creates the record of a picked address. After a lost create the address stays picked. */
 async function create(view: PoolView, value: bigint, taking: Taking, wish: Wish): Promise<CreateOutcome> {
-  const spec = taking.draft(value);
+  const spec = draftRecord(view.pool, value, taking);
   const outcome = await attempt(spec, taking, wish).catch((thrown: unknown) => {
-    // One that may still land is not free: whoever took it next would only lose to it.
+    // A create that may still land is not free: the next call would only lose to it.
     if (abandonedName(thrown) === null) view.putBack(value);
     else view.settle(value);
     throw thrown;
   });
   if (!outcome.taken) {
-    taking.onLost?.();
+    taking.metrics.createConflict();
     return outcome;
   }
   taking.failpoint('record-created');
@@ -116,7 +126,7 @@ async function create(view: PoolView, value: bigint, taking: Taking, wish: Wish)
   return outcome;
 }
 
-/** What this holder has under the name already, from a try or a sandbox before this one, becomes this sandbox's: its DEL must find it. */
+/** A record that this holder has under the name already, from an earlier try or sandbox, becomes this sandbox's: its DEL must find it. */
 async function attempt(spec: RecordSpec, { ledger, call }: Taking, wish: Wish): Promise<CreateOutcome> {
   const { record, taken } = await ledger.create(spec, { ...writeLimits(call), ...wish });
   if (record === null || !(taken || isOurs(record, spec))) return { taken: false, record };
@@ -139,4 +149,19 @@ function throwIfOver(view: PoolView, taking: Taking): void {
   if (isOver(taking)) {
     throw new IpamError('out-of-time', `timed out before an address of pool ${view.pool.name} was taken`);
   }
+}
+
+export function draftRecord(pool: Pool, value: bigint, { holder, cleanGateway, routes }: Drafting): RecordSpec {
+  const all = [...pool.routes, ...routes.filter(({ gw }) => cidrContains(pool.subnet, parseAddress(gw)))];
+  return {
+    address: formatAddress({ family: pool.family, value }),
+    prefix: pool.subnet.prefix,
+    ...(pool.gateway === null ? {} : { gateway: formatAddress(pool.gateway) }),
+    domain: pool.domain,
+    pool: { kind: 'SpiderIPPool', name: pool.name, uid: pool.uid },
+    state: 'Allocated',
+    holder,
+    ...(all.length === 0 ? {} : { routes: all }),
+    ...(cleanGateway ? { cleanGateway } : {}),
+  };
 }

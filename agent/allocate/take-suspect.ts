@@ -1,42 +1,34 @@
-import { type Call, throwIfAbandoned, writeLimits } from '#agent/calls/call.ts';
+import { throwIfAbandoned, writeLimits } from '#agent/calls/call.ts';
 import type { PoolView } from '#agent/views/pool-view.ts';
-import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { recordName } from '#pkg/record/record-metadata.ts';
 import type { AddressProbe } from './address-probe.ts';
-import { type Drafting, draftRecord } from './draft-record.ts';
+import { draftRecord, type Taking } from './take-address.ts';
 
 /** Each try costs a read and a whole probe window. */
 const MOST_TRIES = 8;
-
-export interface TakingSuspect {
-  readonly ledger: Ledger;
-  readonly probe: AddressProbe;
-  readonly want: Drafting & { readonly call: Call };
-  readonly nowMs: () => number;
-}
 
 /**
  * The last resort of a full pool: an address whose holder is only suspected to be gone (rule 3). It is probed before
  * anything is written: where its holder lives on, its record must stay as it is.
  */
-export async function takeSuspect(view: PoolView, taking: TakingSuspect): Promise<IpRecord | null> {
+export async function takeSuspect(view: PoolView, taking: Taking, probe: AddressProbe): Promise<IpRecord | null> {
   // Another call may be able to probe these.
   const unknown = new Set<bigint>();
   try {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      throwIfAbandoned(taking.want.call);
-      const value = view.suspectTurns.next(view.suspects, taking.nowMs());
+      throwIfAbandoned(taking.call);
+      const value = view.suspects.next(taking.nowMs());
       if (value === null) return null;
       unknown.add(value);
-      const taken = await takeOver(value, view.pool, taking);
+      const taken = await takeOver(value, view.pool, taking, probe);
       if (taken !== 'unknown') unknown.delete(value);
       if (typeof taken === 'object') return taken;
     }
     return null;
   } finally {
-    for (const value of unknown) view.suspectTurns.giveBack(value);
+    for (const value of unknown) view.suspects.giveBack(value);
   }
 }
 
@@ -44,13 +36,15 @@ export async function takeSuspect(view: PoolView, taking: TakingSuspect): Promis
 async function takeOver(
   value: bigint,
   pool: Pool,
-  { ledger, probe, want }: TakingSuspect,
+  taking: Taking,
+  probe: AddressProbe,
 ): Promise<IpRecord | 'somebody' | 'unknown'> {
+  const { ledger, call } = taking;
   const seen = await ledger.get(recordName({ family: pool.family, value }, pool.domain));
   if (seen?.spec.state !== 'Suspect') return 'somebody';
-  const next = draftRecord(pool, value, want);
-  const answering = await probe.whoAnswers(next, pool, want.call);
+  const next = draftRecord(pool, value, taking);
+  const answering = await probe.whoAnswers(next, pool, call);
   if (answering !== 'nobody') return answering;
-  const outcome = await ledger.takeOver(seen, next, writeLimits(want.call));
+  const outcome = await ledger.takeOver(seen, next, writeLimits(call));
   return outcome.done ? outcome.record : 'somebody';
 }

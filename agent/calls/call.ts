@@ -27,3 +27,13 @@ export function writeLimits(call: Call): WriteLimits {
   const totalMs = call.deadlineMs - call.arrivedAtMs;
   return { deadlineMs: call.deadlineMs - Math.min(ROLL_BACK_MS, totalMs / 2) };
 }
+
+/** One interface of one container: what DEL names, and what calls for it queue on. */
+export interface Attachment {
+  readonly containerID: string;
+  readonly ifName: string;
+}
+
+export function attachmentKey({ containerID, ifName }: Attachment): string {
+  return `attachment ${containerID} ${ifName}`;
+}

@@ -106,7 +106,7 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
   const onVerdict = metrics.probe.bind(metrics);
   const probe = new AddressProbe({ prober, settings, ledger, index, giveBack, now, log, onVerdict, onConflict });
   const taker = new FamilyTaker({ ...ports, views, waiters, giveBack, probe, nowMs, metrics });
-  const reattachment = new Reattachment({ ledger, index, giveBack });
+  const reattachment = new Reattachment({ ledger, index, catalog, options, giveBack, probe });
   const { isStillAlive, exhaustedWaitMs: waitMs } = ports;
   const sticky =
     isStillAlive === null
@@ -127,7 +127,6 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     index,
     reattachment,
     taker,
-    probe,
     announcer: new Announcer(prober, log),
     spool,
     journal,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Attachment } from '#agent/calls/attachment.ts';
+import type { Attachment } from '#agent/calls/call.ts';
 import { asBoolean, asObject, asOneOf, asString, ifPresent } from '#pkg/decode/untrusted.ts';
 import { decodeRecord } from '#pkg/record/decode-record.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';

@@ -1,6 +1,6 @@
 import { open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Attachment, attachmentKey } from '#agent/calls/attachment.ts';
+import { type Attachment, attachmentKey } from '#agent/calls/call.ts';
 import { KeyedQueue } from '#agent/calls/keyed-queue.ts';
 import { makeDirectory, refuseForeignDirectory } from '#agent/node/private-directory.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Attachment } from '#agent/calls/attachment.ts';
+import type { Attachment } from '#agent/calls/call.ts';
 import { makeDirectory, refuseForeignDirectory } from '#agent/node/private-directory.ts';
 import { decodeSpooledDel, spoolFileName } from '#pkg/agentapi/decode-args.ts';
 import type { DelArgs, SpooledDel } from '#pkg/agentapi/wire.ts';

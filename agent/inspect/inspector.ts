@@ -1,6 +1,5 @@
 import { exhaustedError } from '#agent/allocate/exhausted.ts';
-import { type PlanOptions, planAllocation, surveyPools } from '#agent/allocate/plan.ts';
-import { takenError } from '#agent/allocate/requested.ts';
+import { type PlanOptions, planAllocation, surveyPools, takenError } from '#agent/allocate/plan.ts';
 import type { Spool } from '#agent/debts/spool.ts';
 import type { IsOwn } from '#agent/node/is-own.ts';
 import type { BeginLooks } from '#agent/node/netns-look.ts';

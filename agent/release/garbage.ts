@@ -1,5 +1,4 @@
-import { attachmentKey } from '#agent/calls/attachment.ts';
-import type { Call } from '#agent/calls/call.ts';
+import { attachmentKey, type Call } from '#agent/calls/call.ts';
 import type { LookAtNetns } from '#agent/node/netns-look.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { GcArgs } from '#pkg/agentapi/wire.ts';

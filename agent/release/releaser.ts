@@ -1,4 +1,4 @@
-import { type Attachment, attachmentKey } from '#agent/calls/attachment.ts';
+import { type Attachment, attachmentKey } from '#agent/calls/call.ts';
 import type { Failpoint } from '#agent/calls/failpoint.ts';
 import type { KeyedQueue } from '#agent/calls/keyed-queue.ts';
 import type { Spool } from '#agent/debts/spool.ts';

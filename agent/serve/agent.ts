@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { Allocator } from '#agent/allocate/allocator.ts';
-import type { Attachment } from '#agent/calls/attachment.ts';
-import type { Call } from '#agent/calls/call.ts';
+import type { Attachment, Call } from '#agent/calls/call.ts';
 import { checkAttachment } from '#agent/inspect/check-attachment.ts';
 import type { Inspector } from '#agent/inspect/inspector.ts';
 import type { BeginLooks } from '#agent/node/netns-look.ts';

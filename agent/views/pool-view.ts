@@ -15,9 +15,9 @@ import {
   startCursor,
 } from '#pkg/pool/choose.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import { SuspectTurns } from './suspect-turns.ts';
+import { Suspects } from './suspects.ts';
 
-/** Hold back this node's last three released addresses, so that a new pod never gets its predecessor's. */
+/** The node's last three released addresses are not taken from its share, so that a new pod seldom gets its predecessor's. */
 const RESTING = 3;
 /** Nodes that start in an empty pool at the same time do not see each other's records. After this many picks, reload once. */
 const SECOND_LOOK_AFTER = 32;
@@ -33,6 +33,12 @@ export interface ViewDeps {
   readonly onPutBack?: () => void;
 }
 
+/** A load under way, and own writes that ended during it: they are applied after it, because it may have read before them. */
+interface Loading {
+  readonly done: Promise<void>;
+  readonly writes: { readonly value: bigint; readonly isFree: boolean }[];
+}
+
 /**
  * Which addresses of a pool look free from this node. Allowed to be wrong in both directions: the create decides.
  * An address handed out by `pick` is out of the view until it is kept, lost or put back.
@@ -43,24 +49,20 @@ export class PoolView {
   readonly usable: IntervalSet;
   /** The creates under way. A burst in this pool leaves room in the line to the API server for other pools. */
   readonly creates = new Slots(MOST_CREATES, Number.POSITIVE_INFINITY);
-  readonly suspectTurns = new SuspectTurns();
+  /** They are used only when nothing is free, and only after a probe. */
+  readonly suspects = new Suspects();
   readonly #load: () => Promise<readonly TakenAddress[]>;
   readonly #node: string;
   readonly #onPutBack: () => void;
   readonly #picked = new Set<bigint>();
   #free: FreeSpace;
   #cursor: bigint;
-  #loading: Promise<void> | null = null;
+  #loading: Loading | null = null;
+  /** A load that calls should wait for. */
   #awaited: Promise<void> | null = null;
   #isLoaded = false;
   #picks = 0;
-  #share: Share = { rank: 0, of: 1 };
-  /** Of what the last load left free, and of what came back since. */
-  #ownLeft = 0n;
-  #ownBack = 0;
-  #suspects: readonly bigint[] = [];
-  /** Own writes that ended during a load. They are applied after it, because the load may have read before them. */
-  #since: { value: bigint; free: boolean }[] = [];
+  #own: OwnShare;
 
   constructor(pool: Pool, { reserved, node, load, onPutBack = () => {} }: ViewDeps) {
     this.pool = pool;
@@ -70,6 +72,7 @@ export class PoolView {
     this.#node = node;
     this.#onPutBack = onPutBack;
     this.#cursor = startCursor(node, pool);
+    this.#own = new OwnShare({ rank: 0, of: 1 }, this.#free);
   }
 
   get freeCount(): bigint {
@@ -78,11 +81,6 @@ export class PoolView {
 
   get usedCount(): bigint {
     return this.usable.size - this.#free.size;
-  }
-
-  /** Suspect addresses. They are used only when nothing is free, and only after a probe. */
-  get suspects(): readonly bigint[] {
-    return this.#suspects;
   }
 
   get isLoaded(): boolean {
@@ -106,21 +104,24 @@ export class PoolView {
   }
 
   #read(): Promise<void> {
-    this.#loading ??= this.#reload().finally(() => {
+    if (this.#loading !== null) return this.#loading.done;
+    const writes: Loading['writes'] = [];
+    const done = this.#reload(writes).finally(() => {
       this.#loading = null;
       this.#awaited = null;
     });
-    return this.#loading;
+    this.#loading = { done, writes };
+    return done;
   }
 
   /** Next-fit: through this node's share of what the last load left free and of what came back since, then through everything. */
   pick(): bigint | null {
-    const choice = this.#chooseOwn() ?? chooseNext(this.#free, this.#cursor);
+    const choice = this.#own.choose(this.#free, this.#cursor) ?? chooseNext(this.#free, this.#cursor);
     if (choice === null) return null;
     this.#hold(choice.value);
     this.#cursor = choice.cursor;
     this.#picks += 1;
-    if (this.#picks === SECOND_LOOK_AFTER && this.#share.of === 1) this.#lookAgain();
+    if (this.#picks === SECOND_LOOK_AFTER && this.#own.isWhole) this.#lookAgain();
     return choice.value;
   }
 
@@ -133,13 +134,6 @@ export class PoolView {
     this.#awaited ??= look;
   }
 
-  #chooseOwn(): Choice | null {
-    if (this.#ownLeft > 0n) this.#ownLeft -= 1n;
-    else if (this.#ownBack > RESTING) this.#ownBack -= 1;
-    else return null;
-    return chooseOwn(this.#free, this.#cursor, this.#share);
-  }
-
   /** Picks one given address, even if the view says it is taken: only the ledger can refuse it. */
   pickExactly(value: bigint): void {
     this.#hold(value);
@@ -148,7 +142,8 @@ export class PoolView {
   /** The picked address has a record now, ours or another one: it is not free. */
   settle(value: bigint): void {
     this.#picked.delete(value);
-    this.#noteTaken(value);
+    this.#loading?.writes.push({ value, isFree: false });
+    this.#free.take(value);
   }
 
   /** The picked address was not written after all. */
@@ -159,9 +154,9 @@ export class PoolView {
   }
 
   markFree(value: bigint): void {
-    if (this.#loading !== null) this.#since.push({ value, free: true });
+    this.#loading?.writes.push({ value, isFree: true });
     if (!this.usable.contains(value) || this.#picked.has(value) || !this.#free.give(value)) return;
-    if (isOwn(value, this.#share)) this.#ownBack += 1;
+    this.#own.noteBack(value);
   }
 
   #hold(value: bigint): void {
@@ -169,33 +164,55 @@ export class PoolView {
     this.#free.take(value);
   }
 
-  #noteTaken(value: bigint): void {
-    if (this.#loading !== null) this.#since.push({ value, free: false });
-    this.#free.take(value);
-  }
-
-  async #reload(): Promise<void> {
-    this.#since = [];
+  async #reload(writes: Loading['writes']): Promise<void> {
     const taken = await this.#load();
     const free = new FreeSpace(
       this.usable.subtract(IntervalSet.of(taken.map(({ value }) => ({ first: value, last: value })))),
     );
-    this.#suspects = taken
-      .filter(({ state, value }) => state === 'Suspect' && this.usable.contains(value))
-      .map(({ value }) => value);
+    const suspects = taken.filter(({ state, value }) => state === 'Suspect' && this.usable.contains(value));
+    this.suspects.replace(suspects.map(({ value }) => value));
     for (const value of this.#picked) free.take(value);
-    for (const change of this.#since) {
-      if (!change.free) free.take(change.value);
-      else if (this.usable.contains(change.value) && !this.#picked.has(change.value)) free.give(change.value);
+    for (const { value, isFree } of writes) {
+      if (!isFree) free.take(value);
+      else if (this.usable.contains(value) && !this.#picked.has(value)) free.give(value);
     }
     this.#free = free;
-    this.#share = shareOf(
-      this.#node,
-      taken.map(({ node }) => node),
-    );
-    this.#ownLeft = countOwn(free, this.#share);
-    this.#ownBack = 0;
-    if (this.#ownLeft === 0n && this.#share.of > 1) this.#cursor = cursorApart(free, this.#share) ?? this.#cursor;
+    const nodes = taken.map(({ node }) => node);
+    this.#own = new OwnShare(shareOf(this.#node, nodes), free);
+    this.#cursor = this.#own.startApart(free) ?? this.#cursor;
     this.#isLoaded = true;
+  }
+}
+
+/** What may still be taken of the node's share: the addresses that the last load left free, and those released since. */
+class OwnShare {
+  readonly #share: Share;
+  #left: bigint;
+  #back = 0;
+
+  constructor(share: Share, free: FreeSpace) {
+    this.#share = share;
+    this.#left = countOwn(free, share);
+  }
+
+  /** No other node has an address of the pool. */
+  get isWhole(): boolean {
+    return this.#share.of === 1;
+  }
+
+  choose(free: FreeSpace, cursor: bigint): Choice | null {
+    if (this.#left > 0n) this.#left -= 1n;
+    else if (this.#back > RESTING) this.#back -= 1;
+    else return null;
+    return chooseOwn(free, cursor, this.#share);
+  }
+
+  noteBack(value: bigint): void {
+    if (isOwn(value, this.#share)) this.#back += 1;
+  }
+
+  /** Where to search when nothing of the share is left: other nodes load at the same time, and must not start there too. */
+  startApart(free: FreeSpace): bigint | null {
+    return this.#left === 0n && !this.isWhole ? cursorApart(free, this.#share) : null;
   }
 }

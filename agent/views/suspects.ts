@@ -1,0 +1,27 @@
+/** An address that was probed a moment ago would answer the same now. */
+const REST_MS = 5_000;
+
+/** The Suspect addresses of a pool. Each call of this node gets those that no other call has probed lately. */
+export class Suspects {
+  readonly #restsUntilMs = new Map<bigint, number>();
+  #values: readonly bigint[] = [];
+
+  /** What a load of the pool found. */
+  replace(values: readonly bigint[]): void {
+    this.#values = values;
+  }
+
+  /** The next one to probe, which rests from now on; null when all of them rest. */
+  next(nowMs: number): bigint | null {
+    for (const [value, untilMs] of this.#restsUntilMs) if (untilMs <= nowMs) this.#restsUntilMs.delete(value);
+    const value = this.#values.find((it) => !this.#restsUntilMs.has(it));
+    if (value === undefined) return null;
+    this.#restsUntilMs.set(value, nowMs + REST_MS);
+    return value;
+  }
+
+  /** It could not be probed after all: another call may try at once. */
+  giveBack(value: bigint): void {
+    this.#restsUntilMs.delete(value);
+  }
+}
