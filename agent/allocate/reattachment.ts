@@ -5,7 +5,7 @@ import type { GiveBack } from '#agent/release/give-back.ts';
 import type { HolderFacts } from '#agent/sources/holder-source.ts';
 import type { PoolCatalog } from '#agent/sources/pool-catalog.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { isSameNic } from '#pkg/record/holder.ts';
+import { holderKey, isSameNic } from '#pkg/record/holder.ts';
 import { type Holder, type IpRecord, mayHaveSandbox, recordFamily } from '#pkg/record/ip-record.ts';
 import type { AddCall, Debts } from './add-call.ts';
 import type { AddressProbe } from './address-probe.ts';
@@ -39,6 +39,7 @@ export class Reattachment {
     const { index, giveBack } = this.#deps;
     const asking = facts.holder;
     await this.#recall(unsettled, asking);
+    if (facts.hadSandbox) await this.#recallUnknown(asking);
     const isReleasePending = spooled !== null || unsettled.length > 0;
     const mine = index.ofHolderUid(asking.uid).filter((record) => isHeldBy(record, asking));
     const kept: IpRecord[] = [];
@@ -79,6 +80,14 @@ export class Reattachment {
       const found = await this.#deps.ledger.get(recordNameOf(entry));
       if (found !== null && isHeldBy(found, asking)) this.#deps.index.put(found);
     }
+  }
+
+  /** Records of this holder that the agent did not write, as an import makes them, before a second address is taken. */
+  async #recallUnknown(asking: Asking): Promise<void> {
+    const { ledger, index } = this.#deps;
+    if (index.ofHolderUid(asking.uid).some((record) => isHeldBy(record, asking))) return;
+    const found = await Promise.all(([4, 6] as const).map((family) => ledger.byHolder(holderKey(asking, family))));
+    for (const record of found.flat()) if (isHeldBy(record, asking)) index.put(record);
   }
 
   /** The first rule on which two records differ decides which of them stays. */

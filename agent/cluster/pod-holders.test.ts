@@ -18,6 +18,7 @@ const POD: PodFacts = {
   annotations: {},
   controller: null,
   isAlive: true,
+  hadSandbox: false,
 };
 const OPTIONS: PodHoldersOptions = {
   node: 'worker-1',
@@ -110,6 +111,7 @@ test('a pod becomes a holder and a request, with all that the rules may ask for'
     podName: 'web-0',
     isSticky: true,
     isMigrationTarget: false,
+    hadSandbox: false,
     hasMigrationMark: false,
     routes: [{ dst: '10.9.0.0/16', gw: '10.0.0.1' }],
     warnings: ['annotation ipam.spidernet.io/routes: [0] has unknown keys that are ignored: "x"'],

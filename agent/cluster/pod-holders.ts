@@ -82,6 +82,7 @@ export class PodHolders implements HolderSource {
       isSticky: isStickyHolder(holder, this.#options),
       isMigrationTarget: standing.isMigrationTarget,
       hasMigrationMark: Object.hasOwn(pod.annotations, POD_MARKS.migrationJob),
+      hadSandbox: pod.hadSandbox,
       routes: routes.value,
       warnings: [...standing.refused, ...multus.warnings, ...routes.warnings],
     };

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { RecordState } from '#pkg/record/ip-record.ts';
 import { amended, taken } from '#test/contract/ledger-resource.ts';
@@ -63,4 +64,26 @@ test.each<{ state: RecordState; isKnown: boolean }>([
   nowMs = 1;
   expect(await release(made, '10.0.0.10')).toEqual({ released: true });
   expect(await made.records()).toEqual([]);
+});
+
+test.each([
+  { name: 'the pod and its sandbox are alive', look: 'there', isAlive: true, isReleased: false },
+  { name: 'the sandbox is gone', look: 'gone', isAlive: true, isReleased: true },
+  { name: 'the pod has ended', look: 'there', isAlive: false, isReleased: true },
+] as const)('an operator releases what is not in use: $name', async ({ look, isAlive, isReleased }) => {
+  await using made = await startMemoryClusterAgent([buildPool({ name: 'v4', isDefault: true })], {
+    look: async () => look,
+  });
+  const pod = made.pods.put('web');
+  const [address = ''] = await made.add(pod, 'c1');
+  if (!isAlive) made.pods.put('web', { isAlive: false });
+  await sleep(5); // what is shown is newer than the record
+  const releasing = release(made, address);
+  if (isReleased) expect(await releasing).toEqual({ released: true });
+  else
+    await expect(releasing).rejects.toMatchObject({
+      reason: 'bad-input',
+      details: expect.stringContaining('Delete the pod first') as string,
+    });
+  expect(await made.records()).toHaveLength(isReleased ? 0 : 1);
 });

@@ -50,5 +50,6 @@ test('what the rules read is kept, the rest is dropped', () => {
     annotations: kept,
     controller: null,
     isAlive: true,
+    hadSandbox: false,
   });
 });

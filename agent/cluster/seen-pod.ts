@@ -29,6 +29,7 @@ export function toSeenPod(object: PodObject): SeenPod {
     annotations: keepAnnotations(annotations),
     controller: pod.controller,
     isAlive: endedBecause === null,
+    hadSandbox: pod.podIPs.length > 0,
     ...(endedBecause === null ? {} : { endedBecause }),
     ...(pod.deletesAtMs === null ? {} : { deletesAtMs: pod.deletesAtMs }),
     ...(isStatic(pod) ? { isStatic: true } : {}),

@@ -41,6 +41,7 @@ import type { LoadAccess } from '#pkg/kube/transport/connection.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import { readRevision } from '#pkg/ledger/kubernetes/kubernetes-list.ts';
 import { describeHolder } from '#pkg/record/holder.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { AgentEnv } from './agent-env.ts';
 import { planOptionsOf, probeSettingsOf } from './agent-settings.ts';
 import { startBackground } from './background.ts';
@@ -131,6 +132,7 @@ export async function startClusterAgent(
       describeNetns: describeNetnsOn(sight.host),
     },
   );
+  const look = ({ spec }: IpRecord) => beginLooks()(spec.holder);
   const composed = composeAgent({
     ledger,
     index,
@@ -155,7 +157,7 @@ export async function startClusterAgent(
     },
     node,
     isOwn: isOfNode(node),
-    refuseRelease: refuseReleaseBy(node),
+    refuseRelease: refuseReleaseBy(node, { pods: watches.pods, look }),
     exhaustedWaitMs: config.exhaustedWaitSeconds * 1000,
     log,
     failpoint,
@@ -200,7 +202,7 @@ export async function startClusterAgent(
     queue,
     pods: watches.pods,
     node,
-    look: ({ spec }) => beginLooks()(spec.holder),
+    look,
     onRestored: (record) => {
       metrics.recordRestored();
       events.emit(restoredEvent(podBehind(record.spec.holder, watches.pods), record));
@@ -215,7 +217,7 @@ export async function startClusterAgent(
     },
     log,
   });
-  metrics.watch('lost-addresses', () => restorer.lost.length);
+  metrics.watch('lost-addresses', () => answered.lost.length);
   const refresh = oneAtATime(() =>
     refreshIndex({ ledger, index, releaser, pods: watches.pods, beginLooks, restorer, node, nowMs, log }),
   );

@@ -141,7 +141,7 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
   const { needsLook, judgeLeftover: judge, onOutliving = () => {}, isOwn } = ports;
   const collector = new Collector({ index, releaser, beginLooks, needsLook, judge, onOutliving, nowMs, now, log });
   const outliving = () => collector.outliving();
-  const reading = { ledger, catalog, views, holders, spool, index, options, isOwn, beginLooks, outliving };
+  const reading = { ledger, catalog, views, holders, spool, index, options, isOwn, beginLooks, outliving, answered };
   const inspector = new Inspector(reading);
   const collect = (dryRun: boolean) => collector.collect(dryRun);
   const { refuseRelease } = ports;

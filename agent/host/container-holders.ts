@@ -46,6 +46,7 @@ export class ContainerHolders implements HolderSource {
       podName: args.podName,
       isSticky: false,
       isMigrationTarget: false,
+      hadSandbox: false,
       hasMigrationMark: false,
       routes: [],
       warnings: [],

@@ -1,6 +1,7 @@
 import { exhaustedError } from '#agent/allocate/exhausted.ts';
 import { type PlanOptions, planAllocation, surveyPools, takenError } from '#agent/allocate/plan.ts';
 import type { Spool } from '#agent/debts/spool.ts';
+import type { AnsweredStore } from '#agent/node/answered-store.ts';
 import type { IsOwn } from '#agent/node/is-own.ts';
 import type { BeginLooks } from '#agent/node/netns-look.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
@@ -21,7 +22,7 @@ import { holderKey } from '#pkg/record/holder.ts';
 import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 import { summarizePool } from '#pkg/record/pool-summary.ts';
 import { DEFAULT_DOMAIN, recordName } from '#pkg/record/record-metadata.ts';
-import { findRecordProblems, toOutlivingFinding } from './record-problems.ts';
+import { findRecordProblems, toLostFinding, toOutlivingFinding } from './record-problems.ts';
 
 export interface InspectorDeps {
   readonly ledger: Ledger;
@@ -35,6 +36,8 @@ export interface InspectorDeps {
   readonly beginLooks: BeginLooks;
   /** The records of this node whose sandboxes outlive their pods. */
   readonly outliving: () => readonly IpRecord[];
+  /** Null where the ledger is in this process. */
+  readonly answered: AnsweredStore | null;
 }
 
 const PAGE = 500;
@@ -150,10 +153,10 @@ export class Inspector {
   }
 
   async check(): Promise<CheckAnswer> {
-    const { catalog, spool, isOwn, beginLooks, outliving } = this.#deps;
+    const { catalog, spool, isOwn, beginLooks, outliving, answered } = this.#deps;
     const records = await Array.fromAsync(everyRecord(this.#deps.ledger));
     const findings = await findRecordProblems(records, catalog.current(), isOwn, beginLooks());
-    findings.push(...outliving().map(toOutlivingFinding));
+    findings.push(...outliving().map(toOutlivingFinding), ...(answered?.lost ?? []).map(toLostFinding));
     for (const file of await spool.poison()) {
       findings.push({
         kind: 'poison-spool',

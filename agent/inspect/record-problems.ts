@@ -1,3 +1,4 @@
+import type { LostAddress } from '#agent/node/answered-store.ts';
 import type { IsOwn } from '#agent/node/is-own.ts';
 import type { LookAtNetns } from '#agent/node/netns-look.ts';
 import type { CatalogSnapshot } from '#agent/sources/pool-catalog.ts';
@@ -32,4 +33,9 @@ export async function findRecordProblems(
 export function toOutlivingFinding(record: IpRecord): Finding {
   const message = `held by ${describeHolder(record)}, ${describeOutliving(record)}`;
   return { kind: 'outliving-netns', subject: record.spec.address, message };
+}
+
+export function toLostFinding({ record, now }: LostAddress): Finding {
+  const message = `used by ${describeHolder(record)}, whose record was lost, while ${describeHolder(now)} has the record: delete one of the two pods`;
+  return { kind: 'in-use-twice', subject: record.spec.address, message };
 }

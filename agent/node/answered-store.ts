@@ -7,6 +7,12 @@ import { holderKey } from '#pkg/record/holder.ts';
 import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 import { refuseForeignDirectory } from './private-directory.ts';
 
+/** A live sandbox of this node uses an address whose record belongs to another holder. */
+export interface LostAddress {
+  readonly record: IpRecord;
+  readonly now: IpRecord;
+}
+
 export type OnStoreTrouble = (file: string, why: string) => void;
 
 /**
@@ -20,6 +26,7 @@ export class AnsweredStore {
   /** The writes of one file follow each other, so that the last one wins. */
   readonly #turns = new KeyedQueue();
   readonly #pending = new Set<Promise<void>>();
+  #lost: readonly LostAddress[] = [];
 
   private constructor(directory: string, onTrouble: OnStoreTrouble) {
     this.#directory = directory;
@@ -36,6 +43,15 @@ export class AnsweredStore {
 
   all(): IpRecord[] {
     return [...this.#records.values()];
+  }
+
+  /** Those of them that another holder has by now, as of the last refresh. */
+  get lost(): readonly LostAddress[] {
+    return this.#lost;
+  }
+
+  noteLost(lost: readonly LostAddress[]): void {
+    this.#lost = lost;
   }
 
   has(record: IpRecord): boolean {

@@ -27,6 +27,7 @@ const podOf = (controller: Controller | null, more: Partial<PodFacts> = {}): Pod
   annotations: {},
   controller,
   isAlive: true,
+  hadSandbox: false,
   ...more,
 });
 

@@ -101,7 +101,7 @@ test('an address that another holder has by now is told as lost, and the loser g
   await loseAll(ledger);
   const taken = await takenByAnother(ledger, address);
   await agent.refresh();
-  expect(agent.restorer.lost).toMatchObject([{ record: { name: address }, now: { uid: taken.uid } }]);
+  expect(agent.answered.lost).toMatchObject([{ record: { name: address }, now: { uid: taken.uid } }]);
   expect(await agent.add(pod, 'c2')).not.toContain(address);
   expect(await ledger.get(address)).toEqual(taken);
   agent.pods.end(pod);
@@ -115,7 +115,7 @@ test('the same workload on another node is no loss: it has moved there', async (
   await loseAll(ledger);
   await takenByAnother(ledger, address, { name: 'web', uid: 'next' });
   await agent.refresh();
-  expect(agent.restorer.lost).toEqual([]);
+  expect(agent.answered.lost).toEqual([]);
   expect(agent.answered.all()).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { attachmentKey } from '#agent/calls/call.ts';
 import type { KeyedQueue } from '#agent/calls/keyed-queue.ts';
-import type { AnsweredStore } from '#agent/node/answered-store.ts';
+import type { AnsweredStore, LostAddress } from '#agent/node/answered-store.ts';
 import type { NetnsLook } from '#agent/node/netns-look.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { Pods } from '#agent/sources/pods.ts';
@@ -25,12 +25,6 @@ export interface RecordRestorerDeps {
   readonly log: Logger;
 }
 
-/** A live sandbox of this node uses an address whose record belongs to another holder. */
-export interface LostAddress {
-  readonly record: IpRecord;
-  readonly now: IpRecord;
-}
-
 type Fate = 'forget' | 'wait' | 'restore';
 
 /**
@@ -39,15 +33,9 @@ type Fate = 'forget' | 'wait' | 'restore';
  */
 export class RecordRestorer {
   readonly #deps: RecordRestorerDeps;
-  #lost: readonly LostAddress[] = [];
 
   constructor(deps: RecordRestorerDeps) {
     this.#deps = deps;
-  }
-
-  /** What could not be restored, because another holder has the address by now. */
-  get lost(): readonly LostAddress[] {
-    return this.#lost;
   }
 
   /** `listed`: this node's records by name, as the ledger had them at `listedAtMs`. */
@@ -60,7 +48,7 @@ export class RecordRestorer {
       const now = await this.#restoreInTurn(record);
       if (now !== null) lost.push({ record, now });
     }
-    this.#lost = lost;
+    answered.noteLost(lost);
     for (const it of lost) onLost(it);
     this.#keepListed(listed);
   }

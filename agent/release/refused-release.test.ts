@@ -174,6 +174,7 @@ test('an operator is not told that an address is released while it is only owed'
   const { ledger, is } = refusable();
   await using made = await startMemoryClusterAgent([POOL], { ledger });
   await made.add(made.pods.put('web'), 'c1');
+  made.pods.put('web', { isAlive: false });
   const [record] = await made.records();
   const shown = { name: record?.name ?? '', uid: record?.uid ?? '', resourceVersion: record?.resourceVersion ?? '' };
   const asOfMs = performance.timeOrigin + performance.now() + 1;

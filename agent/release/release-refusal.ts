@@ -2,7 +2,7 @@ import type { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 /** Why this agent is not the one to give a record back on an operator's word; null where it is. */
-export type RefuseRelease = (record: IpRecord) => IpamError | null;
+export type RefuseRelease = (record: IpRecord) => Promise<IpamError | null>;
 
 /** Without Kubernetes nobody else could. */
-export const RELEASES_ALL: RefuseRelease = () => null;
+export const RELEASES_ALL: RefuseRelease = async () => null;

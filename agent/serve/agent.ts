@@ -120,7 +120,7 @@ export class Agent {
     if (record === null) return { released: false, because: 'gone' };
     if (record.uid !== uid || record.resourceVersion !== resourceVersion)
       return { released: false, because: 'changed' };
-    const refusal = refuseRelease(record);
+    const refusal = await refuseRelease(record);
     if (refusal !== null) throw refusal;
     const outcome = await releaser.releaseShown(record, asOfMs - performance.timeOrigin);
     log.warn({ address: record.spec.address, holder: describeHolder(record), outcome }, 'release by an operator');

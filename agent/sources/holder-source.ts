@@ -13,6 +13,8 @@ export interface HolderFacts {
   readonly isSticky: boolean;
   /** The new pod of a VMI that still runs in its old pod. */
   readonly isMigrationTarget: boolean;
+  /** A sandbox came before this one, so there may be records that this agent has not written: from an import, or an older agent. */
+  readonly hadSandbox: boolean;
   /** The pod itself says that it is, or was, such a pod. Enough to look at records, not to be given one. */
   readonly hasMigrationMark: boolean;
   /** Routes the pod itself asks for; each belongs to the address whose subnet has its gateway. */

@@ -19,6 +19,8 @@ export interface PodFacts {
   readonly deletesAtMs?: number;
   /** A static pod runs whether or not its API object, the mirror pod, exists. */
   readonly isStatic?: boolean;
+  /** The pod has had an address: kubelet has made a sandbox for it before. */
+  readonly hadSandbox: boolean;
   /** Completes "pod x is dead: …". */
   readonly endedBecause?: string;
 }

@@ -75,6 +75,7 @@ export interface Finding {
     | 'unknown-pool'
     | 'vanished-netns'
     | 'outliving-netns'
+    | 'in-use-twice'
     | 'poison-spool'
     | 'broken-pool-file'
     | 'broken-object';

@@ -104,6 +104,26 @@ test('release deletes exactly the record that was shown', async () => {
   expect((await ctl('who', '10.0.0.11')).code).toBe(1);
 });
 
+test('release refuses the address of a living pod', async () => {
+  const spec = { nodeName: 'worker-1', containers: [{ name: 'main', image: 'main' }] };
+  const metadata = { name: 'alive', namespace: 'default' };
+  const { server } = cluster;
+  const pod = await callApi(server, {
+    method: 'POST',
+    path: '/api/v1/namespaces/default/pods',
+    body: { metadata, spec },
+    token: server.adminToken,
+  });
+  const { uid } = (pod.body as { metadata: { uid: string } }).metadata;
+  const ledger = openKubernetesLedger(cluster.controller());
+  const holder = { namespace: 'default', name: 'alive', uid };
+  await ledger.create(heldBy({ ...specOf('10.0.0.11'), pool: { kind: 'SpiderIPPool', name: 'v4', uid: 'u' } }, holder));
+  await ledger.close();
+  const { code, stderr } = await ctl('release', '10.0.0.11', '--yes');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('pod default/alive is alive on node worker-1')]);
+  expect((await ctl('who', '10.0.0.11')).code).toBe(0);
+});
+
 test('commands that need an agent are refused with --kubeconfig', async () => {
   const { code, stderr } = await ctl('explain', '--kubeconfig', kubeconfig);
   expect([code, stderr]).toEqual([2, expect.stringContaining('only the agent of a node')]);

@@ -38,7 +38,6 @@ export interface MemoryClusterAgent extends ComposedAgent, AsyncDisposable {
   readonly spool: Spool;
   readonly catalog: FixedCatalog;
   readonly answered: AnsweredStore;
-  readonly restorer: RecordRestorer;
   /** The addresses of the records that were created again. */
   readonly restored: readonly string[];
   refresh(): Promise<void>;
@@ -106,7 +105,7 @@ export async function startMemoryClusterAgent(
     },
     node,
     isOwn: isOfNode(node),
-    refuseRelease: refuseReleaseBy(node),
+    refuseRelease: refuseReleaseBy(node, { pods, look: ({ spec }) => look(spec.holder) }),
     exhaustedWaitMs: 0,
     log,
     failpoint: () => {},
@@ -148,7 +147,6 @@ export async function startMemoryClusterAgent(
     spool,
     catalog,
     answered,
-    restorer,
     restored,
     refresh,
     endsHandled: async () => void (await Promise.all(ends)),

@@ -17,6 +17,7 @@ export class MemoryPods implements Pods {
       annotations: {},
       controller: null,
       isAlive: true,
+      hadSandbox: false,
       ...more,
     };
     this.#pods.set(`${pod.namespace}/${pod.name}`, pod);
