@@ -17,7 +17,7 @@ export interface GlobalOptions extends SourceFlags {
   readonly output: Session['output'];
 }
 
-/** A command's work, to be run once the session it needs is open. */
+/** The work of a command. It runs after the session that it needs is open. */
 type Act = (work: (session: Session) => Promise<ExitCode>, need?: Need) => Promise<void>;
 
 const EXIT_CODES = `

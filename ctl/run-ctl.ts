@@ -26,7 +26,7 @@ export async function runCtl(args: readonly string[], around: Surroundings, term
   }
 }
 
-/** The client for the API server is large, and seldom needed where an agent is near. */
+/** Imported on demand: the client for the API server is large, and most calls go to the agent of the node. */
 async function openSource(
   source: Source,
   { user = 'somebody' }: Surroundings,

@@ -28,8 +28,8 @@ export interface ClusterViewDeps {
 }
 
 /**
- * What the tasks of one term share: all records and pools, and of pods and nodes the few facts they need. A cache: it
- * may lag behind, so nothing is written on its word alone.
+ * The caches that the tasks of one term share: all records and pools, and the few facts about pods and nodes that they need. The
+ * caches may lag behind, so no write is based on them alone.
  */
 export class ClusterView implements AsyncDisposable {
   readonly records = new RecordTable();

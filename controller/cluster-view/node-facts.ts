@@ -4,7 +4,7 @@ export const NODE_LEASES = 'kube-node-lease';
 
 export interface NodeFacts {
   readonly isReady: boolean;
-  /** An operator says that it is down for good and that nothing runs there. */
+  /** The taint `out-of-service`: an operator states that nothing runs on the node. */
   readonly isOutOfService: boolean;
 }
 
@@ -17,7 +17,7 @@ export function trimNode({ metadata, spec, status }: KubeObject): KubeObject {
   return { metadata: { name, uid, resourceVersion }, spec: { taints }, status: { conditions } };
 }
 
-/** Ready must be exactly True: False, Unknown and nothing at all are not. */
+/** Only the status True means ready; False, Unknown and a missing condition do not. */
 export function toNodeFacts({ spec, status }: KubeObject): NodeFacts {
   const conditions = isMap(status) ? listOf(status['conditions']) : [];
   const taints = isMap(spec) ? listOf(spec['taints']) : [];

@@ -1,6 +1,6 @@
-/** A node's lease as this leader saw it, on its monotonic clock. */
+/** The lease of a node as this leader saw it, on its monotonic clock. */
 export interface NodeLease {
-  /** The last renewal that was seen, as the node wrote it. */
+  /** The last renewal that this leader saw, as the node wrote it. */
   readonly renewTime: string;
   /** When this leader saw the lease change; null if it never did. */
   readonly renewedAtMs: number | null;
@@ -8,7 +8,7 @@ export interface NodeLease {
   readonly steadySinceMs: number;
 }
 
-/** The first sight of a lease is no renewal: it may be a year old. */
+/** The first read of a lease is not a renewal: the lease may be a year old. */
 export function seeRenewal(
   before: NodeLease | null,
   renewTime: string,

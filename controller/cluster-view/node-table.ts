@@ -1,20 +1,20 @@
 import type { NodeFacts } from './node-facts.ts';
 import { type NodeLease, seeRenewal } from './node-lease.ts';
 
-/** What is known of a node, on the monotonic clock of this leader: clocks of other hosts are not trusted. */
+/** The facts about a node. Times are on the monotonic clock of this leader, because clocks of other hosts are not trusted. */
 export interface NodeSighting {
   /** Null: there is no such Node object. */
   readonly node: NodeFacts | null;
-  /** Since when this leader knows that the Node object is not there. */
+  /** Since when this leader knows that the Node object does not exist. */
   readonly goneSinceMs: number | null;
-  /** Since when it has been seen to be Ready; null while it is not. */
+  /** Since when this leader has seen it Ready; null while it is not. */
   readonly readySinceMs: number | null;
   readonly lease: NodeLease | null;
-  /** Since when it has been looking. */
+  /** Since when this leader has been watching. */
   readonly lookedSinceMs: number;
 }
 
-/** More would be forgotten oldest first, and those have been gone for long. */
+/** Beyond this number the nodes that went first are dropped. */
 const MOST_GONE = 10_000;
 
 /** A record that names no node: it is not known whether its node is healthy. */
@@ -34,7 +34,7 @@ export class NodeTable {
   readonly #longestGapMs: number;
   #lookedSinceMs = 0;
 
-  /** `longestGapMs`: a lease that is renewed later than this was not renewed in between. */
+  /** `longestGapMs`: a longer time between two renewals counts as a gap. */
   constructor(longestGapMs: number) {
     this.#longestGapMs = longestGapMs;
   }
@@ -43,7 +43,7 @@ export class NodeTable {
     return this.#nodes.size;
   }
 
-  /** From here on what is not known is not there. */
+  /** From this time on, a node that is not in the table counts as gone. */
   startLooking(nowMs: number): void {
     this.#lookedSinceMs = nowMs;
   }
@@ -60,7 +60,7 @@ export class NodeTable {
     };
   }
 
-  /** What was known before. */
+  /** Returns the facts before. */
   put(name: string, node: NodeFacts, nowMs: number): NodeFacts | null {
     const before = this.#nodes.get(name) ?? null;
     this.#nodes.set(name, node);

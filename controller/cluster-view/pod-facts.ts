@@ -1,25 +1,14 @@
-import type { OwnerReference } from '#pkg/crd/decode-owner.ts';
-import { decodePod } from '#pkg/crd/decode-pod.ts';
-import type { PodLife } from '#pkg/crd/pod-life.ts';
+import { type DecodedPod, decodePod } from '#pkg/crd/decode-pod.ts';
 import { POD_MARKS } from '#pkg/crd/pod-marks.ts';
 import { pickFields, trimPodMetadata } from '#pkg/crd/trim-pod.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { SharedValues } from './shared-values.ts';
 
 /** What the controller keeps of a pod. Everything else is dropped at once: memory must not grow with manifests. */
-export interface PodFacts extends PodLife {
-  readonly namespace: string;
-  readonly name: string;
-  /** The UID that the runtime passes; for a mirror pod it is the UID of the static pod. */
-  readonly uid: string;
-  readonly objectUid: string;
-  readonly node: string;
-  readonly isHostNetwork: boolean;
+export interface PodFacts extends Omit<DecodedPod, 'reason'> {
   readonly graceSeconds: number;
-  readonly controller: OwnerReference | null;
   /** A VMI is migrating, or has migrated, to this pod. */
   readonly isMigrationTarget: boolean;
-  readonly podIPs: readonly string[];
   /** Every container has a status, and each of them says that it ended. */
   readonly haveAllEnded: boolean;
   readonly isAnyRunning: boolean;

@@ -5,7 +5,7 @@ export interface KnownRecord {
   readonly record: IpRecord;
   /** When this leader first saw this resourceVersion, on the monotonic clock. */
   readonly firstSeenMs: number;
-  /** As they are, be they right or not. */
+  /** As they are stored; they may be wrong. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -33,7 +33,7 @@ export class RecordTable {
     return this.#byName.values();
   }
 
-  /** In all domains. */
+  /** The records of the address in all domains. */
   ofAddress(address: string): KnownRecord[] {
     return this.#known(this.#byAddress.get(address));
   }

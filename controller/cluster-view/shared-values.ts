@@ -1,7 +1,7 @@
-/** Jobs bring a new controller each; a term may last for months. */
+/** A bound, because each Job is a new controller and a term may last for months. */
 const MOST = 20_000;
 
-/** Ten thousand pods have a hundred namespaces, nodes and controllers between them: each is kept once. */
+/** Ten thousand pods share about a hundred namespaces, nodes and controllers. Each of these values is kept once. */
 export class SharedValues {
   readonly #texts = new Map<string, string>();
   readonly #values = new Map<string, unknown>();
@@ -14,7 +14,7 @@ export class SharedValues {
     return text;
   }
 
-  /** Of plain values only: what is equal as JSON becomes one object. */
+  /** For plain values only: values with equal JSON become one object. */
   value<T>(value: T): T {
     const key = JSON.stringify(value);
     const known = this.#values.get(key);

@@ -2,14 +2,14 @@ import type { NodeFacts } from './node-facts.ts';
 import { seeRenewal } from './node-lease.ts';
 import type { NodeSighting } from './node-table.ts';
 
-/** What was read of a node just now. */
+/** Node and lease as an uncached read returned them. */
 export interface NodeReading {
   /** Null: there is no such Node object. */
   readonly node: NodeFacts | null;
   readonly renewTime: string | null;
 }
 
-/** `known`: what the watches have, which may lag behind; a lease that differs from it was renewed since. */
+/** `known` comes from the watches and may lag behind: a lease that differs from it was renewed since. */
 export function sightAgain(
   known: NodeSighting,
   { node, renewTime }: NodeReading,

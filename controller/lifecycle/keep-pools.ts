@@ -23,7 +23,7 @@ export interface KeepPoolsOptions extends ReconcilerContext {
 const DEBOUNCE_MS = 300;
 /** The key of a pass over all overlaps; no pool can have this name. */
 const OVERLAPS = '*';
-/** The release of an address is an event that an outage may hide. */
+/** The event of a release can be lost in an outage, so a pool in use is checked again after this time. */
 const LOOK_AGAIN_MS = 60_000;
 
 /** Keeps finalizer, family and label on pools, reports later pools that overlap, and removes the finalizer of a deleted pool once none of its addresses is held. */
@@ -70,7 +70,7 @@ export function keepPools(options: KeepPoolsOptions): AsyncDisposable {
       if (!isTerminating) reportOverlap(object);
       const next = isTerminating ? withoutFinalizer(object) : planUpkeep(object, POOL_CIDR_LABEL);
       if (next === null) return undefined;
-      // Read from the ledger, never from the cache: an address that was taken a moment ago must hold the pool.
+      // Read from the ledger, never from the cache: an address that was taken a moment ago must keep the pool.
       if (isTerminating && (await countHeld(ledger, name)) > 0) return LOOK_AGAIN_MS;
       const { requeueMs } = await write(`pool ${name}`, () => client.update(POOLS, next));
       if (isTerminating && requeueMs === undefined) log.info({ pool: name }, 'no address is held: finalizer removed');

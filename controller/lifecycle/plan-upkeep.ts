@@ -4,8 +4,8 @@ import { FINALIZER } from '#pkg/kube/objects/spider-resources.ts';
 import { cidrLabel } from './cidr-label.ts';
 
 /**
- * The object as it should be kept: finalizer, family, CIDR label. Null where nothing is missing, and for one that is being
- * deleted. Admission does the same for every write that passes it; this is for those that did not.
+ * The object with finalizer, family and CIDR label. Null if nothing is missing, and for an object that is being deleted. Admission
+ * does the same for every write that it sees; this is for writes that it did not see.
  */
 export function planUpkeep(object: KubeObject, labelKey: string): SeenObject | null {
   const { metadata } = object;
@@ -28,7 +28,7 @@ export function planUpkeep(object: KubeObject, labelKey: string): SeenObject | n
   };
 }
 
-/** The object without our finalizer; null where it has none. */
+/** The object without our finalizer; null if it does not have it. */
 export function withoutFinalizer(object: KubeObject): SeenObject | null {
   const { metadata } = object;
   const { finalizers = [] } = metadata;
@@ -37,7 +37,7 @@ export function withoutFinalizer(object: KubeObject): SeenObject | null {
   return { ...withoutStatus(object), metadata: { ...metadata, finalizers: rest } };
 }
 
-/** A write of the object cannot change its status, and large counts in it do not survive JavaScript. */
+/** Without the status: this write cannot change it, and JavaScript would round large counts in it. */
 function withoutStatus(object: KubeObject): KubeObject {
   const { status: _, ...rest } = object;
   return rest as KubeObject;

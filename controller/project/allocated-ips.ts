@@ -1,9 +1,9 @@
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 
-/** Spiderpool keeps no more in one pool; a status string of half a megabyte would travel to every node. */
+/** Spiderpool's limit for one pool. A longer status, half a megabyte and more, would be sent to every node. */
 export const MOST_ENTRIES = 5_000;
 
-/** `status.allocatedIPs` as Spiderpool writes it: a JSON text with sorted keys. Undefined while it is empty, and when it is too long. */
+/** `status.allocatedIPs` as Spiderpool writes it: a JSON text with sorted keys. Undefined if it is empty or too long. */
 export function formatAllocatedIps(held: readonly IpRecord[]): string | undefined {
   if (held.length === 0 || held.length > MOST_ENTRIES) return undefined;
   const entries = held.map(({ spec: { address, holder } }): [string, object] => [

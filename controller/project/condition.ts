@@ -13,8 +13,8 @@ interface Condition {
 export type WantedCondition = Omit<Condition, 'lastTransitionTime'>;
 
 /**
- * The conditions as they should be now: `wanted` in its order, each with the time of its last change of status, then those
- * of types that are not `ours`. Of our types only the wanted ones stay.
+ * The conditions to write: `wanted` in its order, each with the time of its last change of status, then the conditions of types that
+ * are not `ours`. Conditions of our types that are not wanted are dropped.
  */
 export function settleConditions(
   before: unknown,
@@ -34,7 +34,7 @@ function sinceWhen(old: Readonly<Record<string, unknown>> | undefined, { status 
   return typeof since === 'string' ? since : null;
 }
 
-/** Whole seconds: what the API server would make of it anyway. */
+/** In whole seconds, like metav1.Time. */
 function toMetaTime(now: Date): string {
   return `${now.toISOString().slice(0, 19)}Z`;
 }

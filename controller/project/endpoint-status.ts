@@ -1,7 +1,7 @@
 import { omitAbsent } from '#pkg/decode/untrusted.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 
-/** `status` of a SpiderEndpoint. `records` are those of one holder, the most relevant first, and not empty; of two for one NIC and family the first is shown. */
+/** `status` of a SpiderEndpoint. `records` are all of one holder, at least one, the most relevant first. If two have the same NIC and family, the first is shown. */
 export function endpointStatus(records: readonly IpRecord[]): Readonly<Record<string, unknown>> {
   const holder = records[0]?.spec.holder;
   const byInterface = Map.groupBy(records, ({ spec }) => spec.holder.interface);
@@ -31,7 +31,7 @@ function attachment(name: string, records: readonly IpRecord[]): object {
     ipv6: ipv6 && `${ipv6.address}/${ipv6.prefix}`,
     ipv6Pool: ipv6?.pool.name,
     ipv6Gateway: ipv6?.gateway,
-    vlan: 0, // the API server would add it
+    vlan: 0, // the default of the CRD
     cleanGateway: hasGateway ? shown.some((spec) => spec.cleanGateway === true) : undefined,
     routes: routes.length === 0 ? undefined : routes,
   });

@@ -5,13 +5,13 @@ export type JsonCount = number | { readonly rawJSON: string };
 
 const json = JSON as typeof JSON & { rawJSON(text: string): { readonly rawJSON: string } };
 
-/** A count as a status field of 64 bits holds it: it saturates at 2^63 − 1. */
+/** A count for a status field of 64 bits. It saturates at 2^63 − 1. */
 export function toJsonCount(count: bigint): JsonCount {
   const saturated = count > MOST ? MOST : count;
   return saturated <= Number.MAX_SAFE_INTEGER ? Number(saturated) : json.rawJSON(String(saturated));
 }
 
-/** What reading it back gives: beyond 2^53 only the nearest number that JavaScript has. */
+/** The count as a later read returns it: above 2^53 the nearest JavaScript number. */
 export function asRead(count: JsonCount): number {
   return typeof count === 'number' ? count : Number(count.rawJSON);
 }

@@ -4,7 +4,7 @@ interface Metric {
   readonly labels: readonly string[];
 }
 
-/** The metrics of the controller. `spiderpool_` names are Spiderpool's documented ones; what it called counters and meant as gauges are gauges. */
+/** The metrics of the controller. Names with `spiderpool_` are documented by Spiderpool; some that it exports as counters are gauges here. */
 export const CONTROLLER_METRICS = {
   spiderpool_total_ippool_counts: { type: 'gauge', help: 'Pools.', labels: [] },
   spiderpool_total_subnet_counts: { type: 'gauge', help: 'Subnets.', labels: [] },

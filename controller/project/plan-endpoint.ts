@@ -8,7 +8,7 @@ import { shownRecords } from './endpoint-records.ts';
 import { endpointStatus } from './endpoint-status.ts';
 import type { PodIdentity } from './pods-view.ts';
 
-/** Ours to delete once its records are gone. Spiderpool's own endpoints do not have it. */
+/** Marks endpoints that the controller made and deletes when their records are gone. Spiderpool's endpoints do not have it. */
 const PROJECTED = 'ipledger.io/projected';
 
 export interface EndpointFacts {
@@ -24,17 +24,17 @@ export interface EndpointFacts {
 export interface EndpointRules {
   /** Pods of StatefulSets keep their addresses. */
   readonly enableStatefulSet: boolean;
-  /** Also delete endpoints without records that are not of our making. */
+  /** Also delete endpoints without records that the controller did not make. */
   readonly enableCleanOutdatedEndpoint: boolean;
 }
 
-/** `remove` follows the step before it, and deletes what that left. */
+/** `remove` deletes the endpoint after the step before it. */
 export type EndpointStep =
   | { readonly do: 'create'; readonly object: NewObject }
   | { readonly do: 'update'; readonly object: SeenObject }
   | { readonly do: 'remove' };
 
-/** What brings the endpoint of one holder to what its records say; nothing where it is so already. */
+/** The steps that make the endpoint of one holder agree with its records; none if it does. */
 export function planEndpoint(facts: EndpointFacts, rules: EndpointRules): EndpointStep[] {
   const { existing, pod } = facts;
   const held = facts.records.filter(isHeld);
@@ -44,7 +44,7 @@ export function planEndpoint(facts: EndpointFacts, rules: EndpointRules): Endpoi
   const shown = isStatic ? relevant : ofOnePod(relevant);
   const isOfLivingPod = pod !== null && shown.some(({ spec }) => spec.holder.uid === pod.runtimeUid);
   if (existing?.metadata.deletionTimestamp !== undefined) {
-    // While a pod is gone but its addresses are not, what is known of them stays. Otherwise it is made anew at once.
+    // Without the finalizer it goes, and is created again at once. If the pod is gone, it stays as long as the records do.
     return isStatic || isOfLivingPod ? strip(existing) : [];
   }
   const status = endpointStatus(shown);
@@ -86,7 +86,7 @@ function strip(existing: KubeObject): EndpointStep[] {
   return [{ do: 'update', object: { ...existing, metadata: { ...existing.metadata, finalizers: rest } } }];
 }
 
-/** Null leaves them as they are: an owner that is gone would have the endpoint deleted. */
+/** Null leaves the owners as they are: Kubernetes would delete the endpoint if its owner is gone. */
 function ownersOf({ name, pod }: EndpointFacts, isStatic: boolean, isOfLivingPod: boolean): readonly object[] | null {
   if (isStatic) return [];
   return pod !== null && isOfLivingPod ? [{ apiVersion: 'v1', kind: 'Pod', name, uid: pod.uid }] : null;
@@ -96,7 +96,7 @@ function isOfStaticWorkload({ spec: { holder } }: IpRecord, { enableStatefulSet 
   return isStickyHolder(holder, { enableStatefulSet, enableKubevirtStaticIP: true });
 }
 
-/** A name may have been used before: where the pod that has it now has no record, those of the last one that had it. */
+/** Earlier pods may have had the same name. If the current pod has no record, the records of the last such pod are shown. */
 function ofOnePod(relevant: readonly IpRecord[]): readonly IpRecord[] {
   return relevant.filter(({ spec }) => spec.holder.uid === relevant[0]?.spec.holder.uid);
 }

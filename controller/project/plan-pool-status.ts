@@ -8,7 +8,7 @@ import { settleConditions } from './condition.ts';
 import { asRead, type JsonCount, toJsonCount } from './json-count.ts';
 import { POOL_CONDITIONS, type PoolFacts, poolConditions } from './pool-conditions.ts';
 
-/** `status` of a SpiderIPPool, to be written whole. */
+/** `status` of a SpiderIPPool. It is written as a whole. */
 export interface PoolStatus {
   readonly totalIPCount?: JsonCount;
   readonly allocatedIPCount: JsonCount;
@@ -16,7 +16,7 @@ export interface PoolStatus {
   readonly conditions: readonly unknown[];
 }
 
-/** The status that the records make, or null where `before` says so already. */
+/** The status that follows from the records, or null if `before` is equal to it. */
 export function planPoolStatus(
   facts: PoolFacts,
   records: readonly IpRecord[],

@@ -13,17 +13,17 @@ export interface PoolOfSubnet {
   readonly labels: NonNullable<KubeObject['metadata']['labels']>;
 }
 
-/** `status` of a SpiderSubnet, to be written whole. `allocatedIPCount` counts what pools were given, not what pods have. */
+/** `status` of a SpiderSubnet. It is written as a whole. `allocatedIPCount` counts the addresses of pools, not of pods. */
 export interface SubnetStatus {
   readonly totalIPCount: JsonCount;
   readonly allocatedIPCount: JsonCount;
-  /** JSON: pool to what it was given, as Spiderpool writes it. */
+  /** JSON as Spiderpool writes it: the ranges of each pool. */
   readonly controlledIPPools?: string;
 }
 
 const OWNER = 'ipam.spidernet.io/owner-application-';
 
-/** The status that its pools make, or null where `before` says so already. `pools` may hold those of other networks too. */
+/** The status that follows from its pools, or null if `before` is equal to it. `pools` may contain pools of other networks. */
 export function planSubnetStatus(
   subnet: SpiderSubnet,
   pools: readonly PoolOfSubnet[],
@@ -41,7 +41,7 @@ export function planSubnetStatus(
       own.length === 0
         ? undefined
         : JSON.stringify(Object.fromEntries(own.map((one) => [one.pool.name, controlled(subnet, one)]))),
-    ...(found['conditions'] === undefined ? {} : { conditions: found['conditions'] }), // written by others
+    ...(found['conditions'] === undefined ? {} : { conditions: found['conditions'] }), // other clients write them
   });
   const { totalIPCount, allocatedIPCount } = status;
   const readBack = { ...status, totalIPCount: asRead(totalIPCount), allocatedIPCount: asRead(allocatedIPCount) };

@@ -25,7 +25,7 @@ export function podsOf(view: ClusterView): PodsView {
       view.subscribe((change) => {
         if (change.of !== 'pod') return;
         const { before, now } = change;
-        // An endpoint shows nothing else of a pod.
+        // An endpoint depends on no other field of a pod.
         if (before?.objectUid === now?.objectUid) return;
         const pod = now ?? before;
         if (pod !== null) listener(pod);

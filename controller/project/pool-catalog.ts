@@ -14,7 +14,7 @@ import type { PoolFacts } from './pool-conditions.ts';
 
 type Reading = { readonly pool: Pool; readonly problem: null } | { readonly pool: null; readonly problem: string };
 
-/** The pools as objects and as what they say, beside each other and beside the reserved addresses. */
+/** The pools as objects and decoded, with their overlaps and the reserved addresses. */
 export class PoolReadings implements Disposable {
   readonly #pools: ObjectView;
   readonly #reserved: ObjectView;
@@ -36,12 +36,12 @@ export class PoolReadings implements Disposable {
     ];
   }
 
-  /** The caches outlive it: the next one of the same term subscribes anew. */
+  /** Ends the subscriptions; the caches live longer than this object. */
   [Symbol.dispose](): void {
     for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
   }
 
-  /** Why each pool in it must leave its addresses to an earlier one. */
+  /** The pools that overlap an earlier one, and why. */
   overlaps(): ReadonlyMap<string, string> {
     this.#overlaps ??= findLaterOverlaps(this.#dated());
     return this.#overlaps;

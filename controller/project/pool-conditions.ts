@@ -15,15 +15,15 @@ export interface PoolFacts {
   /** Null: the spec cannot be read, and `problem` says why. */
   readonly pool: Pool | null;
   readonly problem: string | null;
-  /** Why it cannot stand beside an earlier pool. */
+  /** Why it conflicts with an earlier pool; else null. */
   readonly overlap: string | null;
-  /** Of its family. */
+  /** The reserved addresses of its family. */
   readonly reserved: IntervalSet;
 }
 
 type Verdict = Omit<WantedCondition, 'observedGeneration' | 'type'>;
 
-/** Ready and Exhausted always, the others only where they are true. */
+/** Ready and Exhausted are always there, the other conditions only if they are true. */
 export function poolConditions(facts: PoolFacts, records: readonly IpRecord[]): WantedCondition[] {
   const verdicts: Record<(typeof POOL_CONDITIONS)[number], Verdict | null> = {
     Ready: readiness(facts),
@@ -37,7 +37,7 @@ export function poolConditions(facts: PoolFacts, records: readonly IpRecord[]): 
   });
 }
 
-/** Whether it gives out addresses, were there any. */
+/** Whether the pool gives out addresses, if it has free ones. */
 export function readiness({ pool, problem, overlap }: PoolFacts): Verdict {
   const no = (reason: string, message: string): Verdict => ({ status: 'False', reason, message });
   if (pool === null) return no('Invalid', problem ?? 'the spec cannot be read');
@@ -55,7 +55,7 @@ function judgeExhausted({ pool, reserved }: PoolFacts, records: readonly IpRecor
   if (usable.isEmpty) {
     return { status: 'True', reason: 'AllReserved', message: 'all addresses are reserved by SpiderReservedIPs' };
   }
-  // Fewer records than addresses cannot fill it; only near the end is it worth to look at each.
+  // With fewer records than addresses it cannot be full, so the sets are only compared near the end.
   const isFull =
     BigInt(records.length) >= usable.size && usable.subtract(recordedAddresses(pool.family, records)).isEmpty;
   if (!isFull) return { status: 'False', reason: 'AddressesLeft', message: '' };

@@ -18,7 +18,7 @@ export interface GaugedPool {
   readonly records: readonly IpRecord[];
 }
 
-/** Every gauge of pools and subnets as it is now; what is not in it is not there any more. */
+/** All gauges of pools and subnets now. A gauge that is missing here no longer exists. */
 export function poolGauges(pools: readonly GaugedPool[], subnets: readonly SpiderSubnet[]): Sample[] {
   return [
     { name: 'spiderpool_total_ippool_counts', labels: {}, value: pools.length },

@@ -16,7 +16,7 @@ export interface ProjectEndpointsOptions extends ReconcilerContext {
   readonly debounceMs?: number;
 }
 
-/** Long enough for the families and interfaces of one pod to arrive together. */
+/** Long enough for the records of all families and interfaces of one pod to arrive. */
 const DEBOUNCE_MS = 300;
 const WORKERS = 8;
 

@@ -10,7 +10,7 @@ export interface ProjectPoolsOptions extends ReconcilerContext {
   readonly pools: ObjectView;
   readonly reserved: ObjectView;
   readonly catalog: PoolReadings;
-  /** Every agent watches pools: each status write is an event on every node. */
+  /** The interval grows with it: every agent watches pools, so each status write is an event on every node. */
   readonly nodeCount: () => number;
   readonly debounceMs?: number;
 }
@@ -20,7 +20,7 @@ const NODES_PER_SECOND = 100;
 /** The key of a pass over all overlaps; no pool can have this name. */
 const OVERLAPS = '*';
 
-/** Keeps the status of every pool equal to the records, one write per pool and interval at most. Repairs what others write there. */
+/** Keeps the status of every pool equal to the records, with at most one write per pool and interval. Repairs what other clients write there. */
 export function projectPools(options: ProjectPoolsOptions): AsyncDisposable {
   const { client, now, records, pools, reserved, catalog, nodeCount, debounceMs = DEBOUNCE_MS } = options;
   const writtenAtMs = new Map<string, number>();

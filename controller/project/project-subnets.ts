@@ -15,10 +15,10 @@ export interface ProjectSubnetsOptions extends ReconcilerContext {
 
 const DEBOUNCE_MS = 1_000;
 
-/** Keeps the status of every subnet equal to what its pools were given, and repairs what others write there. */
+/** Keeps the status of every subnet equal to the ranges of its pools, and repairs what other clients write there. */
 export function projectSubnets(options: ProjectSubnetsOptions): AsyncDisposable {
   const { client, subnets, pools, catalog } = options;
-  /** The network each pool was last seen in: a pool that is gone cannot be asked. */
+  /** The last known network of each pool, for pools that were deleted. */
   const networks = new Map<string, string>();
   return startReconciler(options, {
     kind: 'subnet',

@@ -12,7 +12,7 @@ interface GaugeViews {
   readonly subnets: ObjectView;
 }
 
-/** For the metrics endpoint, at each scrape: a gauge that is computed when it is asked for is never stale. */
+/** Computes the gauges at each scrape, so that they are never stale. */
 export function sampleGauges({ catalog, records, subnets }: GaugeViews): Sample[] {
   const pools = catalog.names().flatMap((name) => {
     const found = catalog.find(name);

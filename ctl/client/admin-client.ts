@@ -23,7 +23,7 @@ export interface RecordsQuery {
   readonly after?: string | undefined;
 }
 
-/** What an operator may ask the agent. Every method throws an IpamError when there is no answer or the answer is an error. */
+/** The questions of an operator. Every method throws an IpamError if there is no answer or the answer is an error. */
 export interface AdminClient {
   pools(): Promise<PoolsAnswer>;
   records(query: RecordsQuery): Promise<RecordsAnswer>;

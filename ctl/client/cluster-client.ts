@@ -29,7 +29,7 @@ import { recordedAddresses } from '#pkg/record/record-value.ts';
 import type { AdminClient } from './admin-client.ts';
 import { readPools, readRecords } from './cluster-objects.ts';
 
-/** The questions that records and pools alone can answer, asked of the API server with the operator's own rights. */
+/** Answers what records and pools alone can answer, from the API server and with the rights of the operator. */
 export function openClusterClient(client: KubeClient): AdminClient {
   const ledger = openKubernetesLedger(client);
   const agentOnly = async () => {
@@ -82,7 +82,7 @@ function summarize(pool: Pool, records: readonly IpRecord[], reserved: IntervalS
   return summarizePool(pool, usable, usable.subtract(recordedAddresses(pool.family, records)).size);
 }
 
-/** All at once: the API server's own pages are behind it. */
+/** Returns all records at once; the requests behind it are paged. */
 async function listRecords(
   client: KubeClient,
   { pool, node }: Parameters<AdminClient['records']>[0],
@@ -122,7 +122,7 @@ async function findHolders(client: KubeClient, address: Address, domain: string 
   };
 }
 
-/** In whatever domain: also in one whose pools are gone. */
+/** The names of the address in all domains, also in domains without pools. */
 async function namesOf(client: KubeClient, { family, value }: Address): Promise<string[]> {
   const table = await client.listTable(IP_RECORDS);
   if (!table.ok) throw toLedgerError('list the records', table);

@@ -11,7 +11,7 @@ import { IP_RECORDS, toRecord } from '#pkg/ledger/kubernetes/kubernetes-record.t
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 
-/** What could be read, and one line for each object that could not. */
+/** The objects that could be decoded, and one line for each that could not. */
 export interface Read<T> {
   readonly items: readonly T[];
   readonly problems: readonly string[];
@@ -31,7 +31,7 @@ async function listObjects(client: KubeClient, resource: Resource): Promise<read
     throw new IpamError('bad-config', message);
   }
   if (!listed.ok) throw toLedgerError(`list ${resource.plural}`, listed);
-  // Items of a list come without their kind.
+  // Items of a list have no kind of their own.
   const { kind } = resource;
   return listed.object.items.map((item) => ({ ...item, apiVersion: apiVersionOf(resource), kind }));
 }

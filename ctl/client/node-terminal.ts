@@ -15,7 +15,7 @@ export function openTerminal(
   };
 }
 
-/** Asks on stderr, so that stdout holds nothing but the answer. */
+/** Asks on stderr, so that stdout contains only the result of the command. */
 async function askOnce(question: string, input: NodeJS.ReadStream, output: NodeJS.WriteStream): Promise<string> {
   const reader = createInterface({ input, output });
   const ended = new Promise<string>((resolve) => reader.once('close', () => resolve('')));

@@ -15,7 +15,7 @@ export interface AgentAnswer {
   readonly text: string;
 }
 
-/** One request over the agent's socket. Throws an IpamError that says which socket and what to do about it. */
+/** One request over the agent's socket. The IpamError that it throws names the socket and the cure. */
 export async function ask(socketPath: string, question: CtlQuestion, timeoutMs: number): Promise<AgentAnswer> {
   try {
     return await exchange(socketPath, question, AbortSignal.timeout(timeoutMs));

@@ -1,23 +1,23 @@
 import { DEFAULT_SOCKET } from '#pkg/agentapi/paths.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 
-/** Who is asked: the agent of this node, or the API server. */
+/** Where answers come from: the agent of this node, or the API server. */
 export type Source =
   | { readonly from: 'socket'; readonly path: string }
   | { readonly from: 'kubeconfig'; readonly file: string }
   | { readonly from: 'cluster' };
 
-/** What a command can work with: only the agent, only the API server, or either. */
+/** The source that a command needs: only the agent, only the API server, or either. */
 export type Need = 'agent' | 'cluster' | 'either';
 
-/** What the process was started with. */
+/** The environment of the process. */
 export interface Surroundings {
   readonly socket?: string | undefined;
   readonly kubeconfig?: string | undefined;
-  /** It runs in a pod that may speak to the API server. */
+  /** The process runs in a pod with a service account. */
   readonly isInCluster?: boolean;
   readonly hasDefaultSocket?: boolean;
-  /** Who is at work, for what is written down. */
+  /** The user at the host, for the marker that an import writes. */
   readonly user?: string;
 }
 
@@ -26,7 +26,7 @@ export interface SourceFlags {
   readonly kubeconfig?: string;
 }
 
-/** What is said aloud wins over the environment, and the agent of this node over the API server. */
+/** A flag wins over the environment, and the agent of this node wins over the API server. */
 export function chooseSource(need: Need, flags: SourceFlags, around: Surroundings): Source {
   if (flags.socket !== undefined && flags.kubeconfig !== undefined) {
     throw new IpamError('bad-input', 'give --socket or --kubeconfig, not both');

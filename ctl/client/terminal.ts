@@ -1,10 +1,10 @@
-/** The operator's shell, as far as a command may touch it. */
+/** The terminal of the operator. */
 export interface Terminal {
-  /** Somebody sits there and can answer a question. */
+  /** Whether a person can answer a question here. */
   readonly isInteractive: boolean;
   write(text: string): void;
   complain(text: string): void;
-  /** The answer without its line end; empty when the input ended. */
+  /** The answer without its line end; empty if the input ended. */
   ask(question: string): Promise<string>;
   nowMs(): number;
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 
-/** Refused here, before the agent is asked: a typing mistake should not look like a free address. */
+/** Checked before the agent is asked: a typing mistake should not look like a free address. */
 export function parseAddressArgument(text: string): string {
   if (isIP(text) !== 0) return text;
   const [address = '', prefix] = text.split('/', 2);

@@ -21,7 +21,7 @@ export function withPodArgument(options: ExplainOptions, kind: string | undefine
   return { ...options, namespace, pod };
 }
 
-/** Asks what an ADD with these facts would be given; nothing is taken. Exit code 1: no pool would serve it. */
+/** Shows which pools an ADD with these facts would use, without taking an address. Exit code 1: no pool would serve it. */
 export async function explain(session: Session, options: ExplainOptions): Promise<ExitCode> {
   const answer = await session.client.explain({
     containerID: 'ipledgerctl-explain',

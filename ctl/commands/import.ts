@@ -3,7 +3,7 @@ import { renderImport } from '#ctl/render/render-import.ts';
 import { adopt } from '#pkg/adopt/adopt.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 
-/** Takes over what Spiderpool gave out, and lets agents begin. Exit code 1: something stands in the way. */
+/** Takes over the addresses that Spiderpool gave out, and lets agents begin. Exit code 1: there is an obstacle. */
 export async function importState(session: Session, { dryRun }: { readonly dryRun: boolean }): Promise<ExitCode> {
   const { cluster, terminal } = session;
   if (cluster === undefined) throw new IpamError('internal', 'an import needs the API server');

@@ -13,7 +13,7 @@ export interface ReleaseOptions {
   readonly yes: boolean;
 }
 
-/** Gives back exactly the record that was shown: if it changes while the operator thinks, the agent refuses. */
+/** Releases exactly the record that was shown. If it changes before the operator confirms, the release is refused. */
 export async function release(session: Session, address: string, options: ReleaseOptions): Promise<ExitCode> {
   const { client, terminal } = session;
   const answer = await client.who(parseAddressArgument(address), options.domain);

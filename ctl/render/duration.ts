@@ -4,7 +4,7 @@ const UNITS = [
   ['m', 60],
 ] as const;
 
-/** `42s`, `5m`, `3h`, `12d`: the largest unit that fits, rounded down; never negative, clocks differ. */
+/** `42s`, `5m`, `3h`, `12d`: the largest unit that fits, rounded down. Never negative, although clocks differ. */
 export function toDurationText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   for (const [unit, length] of UNITS) {

@@ -3,7 +3,7 @@ import type { Holder } from '#pkg/record/ip-record.ts';
 const LONG_ID = /^[0-9a-f]{32,}$/;
 const SHORT_ID_LENGTH = 12;
 
-/** `namespace/name` where there is one, else the container, its ID cut as every runtime cuts it. */
+/** `namespace/name` if there is one, else the ID of the container, shortened like the runtimes do. */
 export function toHolderText(holder: Holder): string {
   const name = shortenId(holder.name === '' ? (holder.containerID ?? '') : holder.name);
   return holder.namespace === '' ? name : `${holder.namespace}/${name}`;

@@ -2,7 +2,7 @@ const CONTROL = /\p{Cc}/gu;
 const CONTROL_BUT_LINE_END = /[^\P{Cc}\n]/gu;
 const CONTROL_LEFT_BY_JSON = /[\u{7f}-\u{9f}]/gu;
 
-/** Names come from whoever runs containers here: none of them may drive the operator's terminal. */
+/** Names are chosen by tenants, so control characters in them must not reach the operator's terminal. */
 export function toPrintable<T>(value: T): T {
   if (typeof value === 'string') return value.replace(CONTROL, '?') as T;
   if (Array.isArray(value)) return value.map(toPrintable) as T;

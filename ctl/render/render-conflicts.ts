@@ -5,7 +5,6 @@ import { toTable } from './table.ts';
 const HEADER = ['ADDRESS', 'POOL', 'USED BY', 'SEEN ON', 'NODE', 'SINCE', 'TRIED AGAIN AT'];
 const HINT = '\nTo try one again now: ipledgerctl release ADDRESS (in a cluster with --kubeconfig)\n';
 
-/** The addresses that foreign hosts answer on. */
 export function renderConflicts(records: readonly IpRecord[], nowMs: number): string {
   if (records.length === 0) return 'No conflicts.\n';
   return (

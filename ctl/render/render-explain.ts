@@ -4,7 +4,7 @@ import { toTable } from './table.ts';
 
 const HEADER = ['PLACE', 'POOL', 'FAMILY', 'USED/TOTAL', 'OBJECTION'];
 
-/** First the pools that would be tried, in their order per family, then those that would not, and why. */
+/** First the pools that would be tried, in their order per family, then the others with their objections. */
 export function renderExplain({ source, pools, held = [], refusal }: ExplainAnswer): string {
   const rows = [...pools].sort(compare).map(toRow);
   const table = rows.length === 0 ? 'There are none.\n' : toTable(HEADER, rows);

@@ -4,7 +4,6 @@ import { toHolderText } from './holder-text.ts';
 import { toStateText } from './state-text.ts';
 import { toFacts } from './table.ts';
 
-/** Everything about one record that helps to find its holder. */
 export function renderRecord(record: IpRecord, nowMs: number): string {
   const { spec } = record;
   const { holder } = spec;

@@ -1,6 +1,6 @@
 const WIDTH = 20;
 
-/** `[####----------------] 20%`. Neither empty nor full is ever rounded to: one address makes the difference. */
+/** `[####----------------] 20%`. Only an empty pool shows 0 % and only a full pool shows 100 %: rounding never leads there. */
 export function toUsageBar(used: bigint, free: bigint): string {
   const usable = used + free;
   if (usable === 0n) return `[${'-'.repeat(WIDTH)}] none`;

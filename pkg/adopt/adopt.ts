@@ -8,10 +8,10 @@ import { planAdoption } from './plan-adoption.ts';
 import { readWorld, type WorldOptions } from './read-world.ts';
 
 export interface Adoption {
-  /** `ready`: a dry run found nothing that stands in the way. `refused`: somebody has to do something first. */
+  /** `ready`: a dry run found no obstacle. `refused`: the operator has to remove an obstacle first. */
   readonly outcome: 'adopted' | 'already-adopted' | 'ready' | 'refused';
   readonly marker: AdoptionMarker | null;
-  /** Records made, or to be made by a run that is no dry run. */
+  /** Records that were created, or that a run without dry run would create. */
   readonly records: readonly RecordSpec[];
   readonly collisions: readonly string[];
   readonly unreadable: readonly string[];
@@ -30,12 +30,12 @@ const AT_ONCE = 16;
 const PATIENCE_MS = 60_000;
 
 /**
- * Takes over what Spiderpool gave out: first nobody may give out more, then every address gets its record, then a second
- * look finds none without, and only then may agents begin. Can be repeated at any point.
+ * Takes over the addresses that Spiderpool gave out. First Spiderpool must have lost the right to give out more. Then every address
+ * gets its record, and a second look must find no address without one. Only then agents may begin. It can be repeated at any point.
  */
 export async function adopt(client: KubeClient, options: AdoptOptions): Promise<Adoption> {
   const before = await readMarker(client);
-  // Asked before the look: what they give out until they lose the right must be in it.
+  // Checked before the look, which must see everything that they gave out until they lost the right.
   const writers = before === null ? await findOldWriters(client) : [];
   const first = await look(client);
   const found = { ...first, records: first.create, marker: null };
@@ -51,13 +51,13 @@ export async function adopt(client: KubeClient, options: AdoptOptions): Promise<
   return toAdoption(isOurs ? 'adopted' : 'already-adopted', { ...left, records: made, marker });
 }
 
-/** What somebody may know who is not to judge: asks for no right but to read. */
+/** What a caller without the right to create access reviews can find out. */
 export interface Legacy {
   readonly isAdopted: boolean;
-  /** Given out by Spiderpool, and without a record. */
+  /** How many addresses Spiderpool gave out that have no record. */
   readonly addresses: number;
   readonly unreadable: number;
-  /** Service accounts of Spiderpool. Whether they may still give out addresses is not asked. */
+  /** Service accounts of Spiderpool, whether or not they may still give out addresses. */
   readonly accounts: readonly string[];
 }
 
@@ -76,7 +76,7 @@ async function look(client: KubeClient, options: WorldOptions = { withPods: true
   return { ...planAdoption(world), unreadable };
 }
 
-/** Until a look after the last write finds nothing missing. */
+/** Repeats until a look after the last write finds nothing missing. */
 async function makeRecords(
   client: KubeClient,
   first: Look,

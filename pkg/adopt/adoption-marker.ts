@@ -6,7 +6,7 @@ import { toLedgerError } from '#pkg/ledger/kubernetes/kubernetes-failure.ts';
 
 const AT = { namespace: 'ipledger', name: 'ipledger-adopted' };
 
-/** Says that whatever another address manager had given out has its record. Agents give out nothing before it exists. */
+/** The marker says that every address of another address manager has its record. Agents give out nothing before it exists. */
 export interface AdoptionMarker {
   readonly adoptedAt: string;
   readonly adoptedBy: string;
@@ -20,7 +20,7 @@ export async function readMarker(client: KubeClient): Promise<AdoptionMarker | n
   return { adoptedAt: String(data['adoptedAt'] ?? 'unknown'), adoptedBy: String(data['adoptedBy'] ?? 'unknown') };
 }
 
-/** False: somebody else was faster, which is as good. */
+/** Returns false if the marker existed already. */
 export async function writeMarker(client: KubeClient, marker: AdoptionMarker): Promise<boolean> {
   const made = await client.create(CONFIG_MAPS, { metadata: AT, data: { ...marker } });
   if (made.ok) return true;

@@ -10,15 +10,15 @@ export interface LegacyClaim {
   readonly address: Address;
   readonly pool: string;
   readonly namespace: string;
-  /** Of the pod, or of the virtual machine. */
+  /** The name of the pod or of the VMI. */
   readonly name: string;
   readonly uid: string;
-  /** Only an endpoint knows these. */
+  // Only an endpoint has the fields below.
   readonly interface?: string;
   readonly node?: string;
   readonly gateway?: string;
   readonly cleanGateway?: boolean;
-  /** All that a repeated ADD is answered with, those of the pool among them. */
+  /** All routes of the answer to an ADD, including those of the pool. */
   readonly routes?: readonly Route[];
   readonly ownerKind?: string;
   readonly ownerName?: string;
@@ -26,13 +26,13 @@ export interface LegacyClaim {
 
 export interface LegacyClaims {
   readonly claims: readonly LegacyClaim[];
-  /** What cannot be read: nobody knows what it stands for. */
+  /** Entries that cannot be read, one line each. Which addresses they stand for is unknown. */
   readonly unreadable: readonly string[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** All that Spiderpool's pools and endpoints say. What our own projections wrote there looks the same. */
+/** All claims in Spiderpool's pools and endpoints. Those that our own projections wrote there look the same. */
 export function readLegacyClaims(pools: readonly KubeObject[], endpoints: readonly KubeObject[]): LegacyClaims {
   const read = [...pools.flatMap(fromPool), ...endpoints.flatMap(fromEndpoint)];
   return {
@@ -96,7 +96,7 @@ function wayOut(ip: Fields, gateway: string, routes: readonly Route[]): WayOut {
   };
 }
 
-/** Or why they cannot be read: a pod must not lose a route in silence. */
+/** Returns the routes, or why they cannot be read: a pod must not lose a route without a message. */
 function routesOf(ip: Fields, path: string): readonly Route[] | string {
   try {
     return readLegacyRoutes(ip['routes'], path);
@@ -105,7 +105,7 @@ function routesOf(ip: Fields, path: string): readonly Route[] | string {
   }
 }
 
-/** An entry that no NIC has claimed yet is named as Multus will name the NIC of its position. */
+/** An entry without a NIC gets the name that Multus will give to the NIC at its position. */
 function nicOf(ip: Fields, position: number): string {
   const name = textOf(ip['interface']);
   if (name !== '') return name;

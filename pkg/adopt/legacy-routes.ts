@@ -5,7 +5,7 @@ import type { Route } from '#pkg/pool/pool.ts';
 
 const LONGEST_TEXT = 64;
 
-/** In the form of a record: Spiderpool keeps routes as somebody wrote them, with host bits and in any spelling. */
+/** Brings routes into the form of a record. Spiderpool stores them as they were written, with host bits and in any spelling. */
 export function readLegacyRoutes(value: unknown, path: string): Route[] {
   return asListOf(value, path, (item, itemPath) => {
     const fields = asObject(item, itemPath);

@@ -10,12 +10,12 @@ const REVIEWS: Resource = {
   plural: 'subjectaccessreviews',
   kind: 'SubjectAccessReview',
 };
-/** As Spiderpool's chart calls them. */
+/** The names in Spiderpool's chart. */
 const NAMES = ['spiderpool-agent', 'spiderpool-controller'];
 const STATUS = { group: 'spiderpool.spidernet.io', resource: 'spiderippools', subresource: 'status', verb: 'update' };
 const NOT_SERVED = 'the API server does not say who may do what';
 
-/** Who of Spiderpool may still write the status of pools, that is give out addresses: `namespace/name` of accounts. */
+/** The service accounts of Spiderpool that may still write the status of pools, that is give out addresses: `namespace/name`. */
 export async function findOldWriters(client: KubeClient): Promise<string[]> {
   const writers: string[] = [];
   for (const account of await findOldAccounts(client)) {
@@ -25,7 +25,7 @@ export async function findOldWriters(client: KubeClient): Promise<string[]> {
   return writers;
 }
 
-/** All of Spiderpool's, whatever they may do. Needs no right but to list service accounts of these two names. */
+/** All service accounts of Spiderpool. The caller needs only the right to list service accounts of these two names. */
 export async function findOldAccounts(client: KubeClient): Promise<string[]> {
   const accounts: string[] = [];
   for (const name of NAMES) {

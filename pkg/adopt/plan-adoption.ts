@@ -16,14 +16,14 @@ export interface AdoptionWorld {
 
 export interface AdoptionPlan {
   readonly create: readonly RecordSpec[];
-  /** Addresses that more than one holder claims, each said in one line. Nobody is renumbered. */
+  /** Addresses that more than one holder claims, one line each. No pod gets another address because of this. */
   readonly collisions: readonly string[];
 }
 
 const MACHINE = 'VirtualMachineInstance';
-/** Of a pod that was gone before the import. Without any uid the next pod of its name would be taken for it. */
+/** The uid of a pod that was gone before the import. Without a uid, the next pod of that name would count as the holder. */
 const UID_OF_THE_GONE = 'unknown';
-/** An endpoint tells the kind of the owner and not its group; these are the ones it can only be. */
+/** An endpoint has the kind of the owner but not its group. For these kinds there is only one. */
 const BUILT_IN: Readonly<Record<string, string>> = {
   Deployment: 'apps/v1',
   ReplicaSet: 'apps/v1',
@@ -34,7 +34,7 @@ const BUILT_IN: Readonly<Record<string, string>> = {
   [MACHINE]: 'kubevirt.io/v1',
 };
 
-/** The records that are missing for what Spiderpool gave out. Pure, and the same again until they are made. */
+/** The records that are missing for the addresses that Spiderpool gave out. */
 export function planAdoption(world: AdoptionWorld): AdoptionPlan {
   const byRecord = Map.groupBy(world.claims, (claim) => recordName(claim.address, domainOf(claim, world)));
   const create: RecordSpec[] = [];
@@ -47,7 +47,7 @@ export function planAdoption(world: AdoptionWorld): AdoptionPlan {
   return { create, collisions: collisions.sort() };
 }
 
-/** The pool's status decides who has it, and the endpoint of that holder knows the rest. */
+/** The status of the pool decides who holds the address. The endpoint of that holder has the other fields. */
 function toSpec(claims: readonly LegacyClaim[], world: AdoptionWorld): RecordSpec {
   const claim = claims.find(({ by }) => by === 'pool') ?? (claims[0] as LegacyClaim);
   const detail = claims.find(
@@ -89,8 +89,8 @@ function toHolder(claim: LegacyClaim, detail: LegacyClaim | undefined, world: Ad
 }
 
 /**
- * The pod of the holder's name, if it is the holder. Where no uid was told any pod with a node is: what it does not have
- * after all it gives back with its DEL, but what it has must never be taken for a leak.
+ * The pod with the name of the holder, if it is the holder. Without a known uid, any pod with a node counts as the holder: its DEL
+ * returns an address that it does not have, but an address that it has must never look like a leak.
  */
 function holderAmong(pod: AdoptedPod | undefined, told: string): AdoptedPod | undefined {
   if (pod === undefined || pod.node === '') return undefined;

@@ -18,7 +18,7 @@ export interface WorldOptions {
   readonly withPods: boolean;
 }
 
-/** Consistent lists. Records come last: one that is missing there was missing when the claim was read. */
+/** Reads consistent lists. Records are read last: a record that is missing then was also missing when its claim was read. */
 export async function readWorld(
   client: KubeClient,
   { withPods }: WorldOptions,

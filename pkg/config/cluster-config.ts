@@ -1,4 +1,4 @@
-/** What `conf.yml` decides, for the agents and the controller of a cluster alike. Names are Spiderpool's where it has one. */
+/** The settings of `conf.yml`, for agents and controller. They have Spiderpool's names where Spiderpool has the setting. */
 export interface ClusterConfig {
   readonly ipamUnixSocketPath: string;
   readonly enableIPv4: boolean;
@@ -12,7 +12,7 @@ export interface ClusterConfig {
   readonly enableIPConflictDetection: boolean;
   readonly enableGatewayDetection: boolean;
   readonly enableValidatingResourcesDeletedWebhook: boolean;
-  /** Ours from here on. */
+  // Spiderpool does not have the settings below.
   readonly probeWindowMs: number;
   readonly probeCount: number;
   readonly quarantineSeconds: number;

@@ -5,15 +5,15 @@ import type { ClusterConfig } from './cluster-config.ts';
 
 interface ConfigKey<T> {
   readonly fallback: T;
-  /** Throws what is wrong with the value, and what is allowed instead. */
+  /** Throws an error that says what is wrong with the value and what is allowed. */
   readonly read: (value: unknown, key: string) => T;
 }
 
 const MOST_REDUNDANT_IPS = 5_000;
 
 /**
- * Every key that decides something. A default is what Spiderpool's chart writes, since that is what its users know; only
- * `enableValidatingResourcesDeletedWebhook` is what its documentation promises.
+ * Every key that has an effect. The defaults are those of Spiderpool's chart, because its users know them. Only the default of
+ * `enableValidatingResourcesDeletedWebhook` is the one of Spiderpool's documentation.
  */
 export const CONFIG_KEYS: { readonly [K in keyof ClusterConfig]: ConfigKey<ClusterConfig[K]> } = {
   ipamUnixSocketPath: { fallback: DEFAULT_SOCKET, read: asSocketPath },
@@ -35,7 +35,7 @@ export const CONFIG_KEYS: { readonly [K in keyof ClusterConfig]: ConfigKey<Clust
   exhaustedWaitSeconds: whole(0, 3_600, 10),
 };
 
-/** Another spelling of the same thing: Spiderpool's chart and documentation write it, and its programs never read it. */
+/** Other spellings of a key. Spiderpool's chart and documentation use them, but its programs never read them. */
 export const ALIASES: Readonly<Record<string, keyof ClusterConfig>> = {
   clusterSubnetDefaultFlexibleIPNumber: 'clusterSubnetAutoPoolDefaultRedundantIPNumber',
 };

@@ -8,13 +8,13 @@ import { describeUnused, UNUSED_KEYS } from './unused-keys.ts';
 
 export interface DecodedConfig {
   readonly config: ClusterConfig;
-  /** What was written without effect, each said in one line. */
+  /** Keys without effect, one line each. */
   readonly warnings: readonly string[];
 }
 
 const MOST_WARNINGS = 50;
 
-/** The content of `conf.yml`; nothing at all is all defaults. A bad value throws `bad-config`: guessing would be worse. */
+/** Reads the content of `conf.yml`. An empty file means all defaults. A bad value throws `bad-config`. */
 export function decodeClusterConfig(value: unknown): DecodedConfig {
   try {
     const fields = asObject(value ?? {}, 'conf.yml');

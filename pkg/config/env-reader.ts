@@ -4,13 +4,13 @@ import { quote } from '#pkg/ip/quote.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Ours wins. */
+/** The first prefix that is set wins. */
 const PREFIXES = ['IPLEDGER_', 'SPIDERPOOL_'];
 const TRUE = ['1', 't', 'T', 'true', 'TRUE', 'True'];
 const FALSE = ['0', 'f', 'F', 'false', 'FALSE', 'False'];
 const LONGEST = 4_096;
 
-/** Reads settings by their name without prefix. An empty variable is an absent one, as charts write it. */
+/** Reads settings by their name without prefix. An empty variable counts as absent, because charts write empty values. */
 export class EnvReader {
   readonly #env: Env;
   readonly #read = new Set<string>();
@@ -34,7 +34,7 @@ export class EnvReader {
     return this.choice(name, [...TRUE, ...FALSE], 'true or false', (text) => TRUE.includes(text)) ?? fallback;
   }
 
-  /** Where a port listens: a host name could become another address. */
+  /** An address to listen on. A host name is refused, because it could resolve to another address later. */
   address(name: string, fallback: string): string {
     const found = this.#find(name);
     if (found === null) return fallback;
@@ -52,19 +52,19 @@ export class EnvReader {
     return value >= lowest && value <= highest ? value : refuse(found, `a whole number from ${lowest} to ${highest}`);
   }
 
-  /** Undefined when it is not set; `allowed` is how the choices are told. */
+  /** Undefined if it is not set. `allowed` is the text for the error. */
   choice<T>(name: string, choices: readonly string[], allowed: string, toValue: (text: string) => T): T | undefined {
     const found = this.#find(name);
     if (found === null) return undefined;
     return choices.includes(found.value) ? toValue(found.value) : refuse(found, allowed);
   }
 
-  /** What was asked for, without its prefix. */
+  /** The names that were read so far, without prefix. */
   get names(): readonly string[] {
     return [...this.#names];
   }
 
-  /** The variables of ours that are set and that nobody asked for, with their values. */
+  /** The variables with our prefixes that are set and were not read, with their values. */
   unread(): (readonly [name: string, value: string])[] {
     return Object.entries(this.#env).flatMap(([name, value = '']) =>
       value !== '' && !this.#read.has(name) && PREFIXES.some((prefix) => name.startsWith(prefix))
@@ -73,12 +73,12 @@ export class EnvReader {
     );
   }
 
-  /** Marks as read what is known here and read elsewhere. */
+  /** Marks names as read that another part of the program reads. */
   skip(name: string): void {
     for (const prefix of PREFIXES) this.#read.add(prefix + name);
   }
 
-  /** Whichever spelling is set, with its full name. `MULTUS_` names stand without a prefix upstream. */
+  /** The value of the spelling that is set, with its full name. Spiderpool's `MULTUS_` names have no prefix. */
   #find(name: string): { readonly name: string; readonly value: string } | null {
     this.skip(name);
     this.#names.add(name);

@@ -6,7 +6,7 @@ import { type DecodedConfig, decodeClusterConfig } from './decode-cluster-config
 
 const MAX_BYTES = 64 * 1024;
 
-/** Reads `conf.yml` once. Whatever is wrong is `bad-config` and names the file. */
+/** Reads `conf.yml` once. Every fault is a `bad-config` error that names the file. */
 export async function readConfigFile(path: string): Promise<DecodedConfig> {
   try {
     return decodeClusterConfig(parseYaml(await readText(path)));
@@ -17,7 +17,7 @@ export async function readConfigFile(path: string): Promise<DecodedConfig> {
 }
 
 async function readText(path: string): Promise<string> {
-  // Not blocking: opening a pipe would wait for somebody to write into it.
+  // Non-blocking, because open of a named pipe would wait for a writer.
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   if (!(await file.stat()).isFile()) throw new IpamError('bad-config', 'it is not a plain file');
   const buffer = Buffer.alloc(MAX_BYTES + 1);

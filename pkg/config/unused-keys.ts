@@ -1,11 +1,11 @@
 interface UnusedKey {
   readonly asksFor: string;
-  /** Its part that switches it on; absent: the key itself. */
+  /** The field below the key that switches the feature on. If absent, the key itself does. */
   readonly switch?: string;
   readonly parts?: readonly string[];
 }
 
-/** Keys of Spiderpool that are no business of an address manager. They are accepted, and told about when they ask for something. */
+/** Spiderpool's keys for features that are not address management. They are accepted, with a warning if one switches a feature on. */
 export const UNUSED_KEYS: Readonly<Record<string, UnusedKey>> = {
   tuneSysctlConfig: { asksFor: 'kernel settings of the node' },
   podResourceInject: {
@@ -21,7 +21,7 @@ export const UNUSED_KEYS: Readonly<Record<string, UnusedKey>> = {
   agent: { asksFor: 'a device plugin', switch: 'networkResourcePlugin', parts: ['networkResourcePlugin'] },
 };
 
-/** Null when the value asks for nothing that would be missed. */
+/** Returns the warning, or null if the value switches nothing on. */
 export function describeUnused(key: string, { asksFor, switch: name }: UnusedKey, value: unknown): string | null {
   const asked = name === undefined ? value : partOf(value, name);
   const path = name === undefined ? key : `${key}.${name}`;
@@ -32,7 +32,7 @@ function partOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined;
 }
 
-/** A map of unknown shape asks for something when its `enabled` does. */
+/** A map of unknown shape is switched on by its field `enabled`. */
 function isAsked(value: unknown): boolean {
   const decisive = typeof value === 'object' ? partOf(value, 'enabled') : value;
   return decisive !== undefined && decisive !== null && decisive !== false && decisive !== '';

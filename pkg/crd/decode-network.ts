@@ -4,7 +4,7 @@ import { type Cidr, cidrContains, cidrsOverlap, formatCidr, parseCidr } from '#p
 import { type AddressRange, formatRange, parseRange } from '#pkg/ip/range.ts';
 
 const LONGEST_RANGE = 128;
-/** Addresses in here are read as IPv4, so an IPv6 pool could never name the ones it holds. */
+/** Addresses in this network are parsed as IPv4, so no record of an IPv6 pool could name them. */
 const MAPPED: Cidr = { family: 6, prefix: 96, first: 0xffffn << 32n, last: (0x10000n << 32n) - 1n };
 
 export function decodeSubnet(value: unknown, path: string): Cidr {

@@ -12,7 +12,7 @@ const SPIDERPOOL_API_VERSION = 'spiderpool.spidernet.io/v2beta1';
 
 interface Metadata {
   readonly name: string;
-  /** Empty for an object that never saw an API server: a file of a standalone host. */
+  /** Empty for an object from a file of a standalone host. */
   readonly uid: string;
   readonly labels: Fields;
   readonly annotations: Fields;
@@ -21,7 +21,7 @@ interface Metadata {
 
 const TOP_FIELDS = ['apiVersion', 'kind', 'metadata', 'spec', 'status'];
 
-/** What every Spiderpool object has around its spec. `status` and the rest of the metadata are nobody's input. */
+/** The envelope of every Spiderpool object. `status` and the rest of the metadata are ignored. */
 export function decodeObject(value: unknown, kind: string): { metadata: Metadata; spec: Fields } {
   const object = asObject(value, kind);
   asOneOf(object['apiVersion'], 'apiVersion', [SPIDERPOOL_API_VERSION]);

@@ -14,7 +14,7 @@ export function decodePodAffinity(value: unknown): LabelSelector {
   return selector;
 }
 
-/** An auto pool writes its application into the selector; a name there may be longer than a label's value. */
+/** The selector of an auto pool contains the name of its application, which may be longer than a label value. */
 export function decodeApplicationAffinity(value: unknown): LabelSelector {
   const selector = decodeLabelSelector(value, PATH, (item, path) => asString(item, path, LONGEST_OBJECT_NAME));
   if (isEmptySelector(selector)) refuse(PATH, 'must not be empty: the pool was made for one application');

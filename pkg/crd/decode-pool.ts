@@ -49,7 +49,7 @@ const DETECT_GATEWAY = 'ipledger.io/detect-gateway';
 const PROXY_ARP = 'ipledger.io/proxy-arp';
 const LONGEST_NAME = 63 + 1 + 253;
 
-/** Reads a SpiderIPPool. The first thing that is wrong is the error: its path, what was found, what is expected. */
+/** Reads a SpiderIPPool. The error names the first fault: its path, what was found and what is expected. */
 export function decodePool(value: unknown): Pool {
   const { metadata, spec } = decodeObject(value, 'SpiderIPPool');
   refuseUnknownFields(spec, 'spec', SPEC_FIELDS);
@@ -120,7 +120,7 @@ function annotationPath(name: string): string {
   return childPath('metadata.annotations', name);
 }
 
-/** Annotations are text: `"true"` or `"false"`, nothing else. */
+/** Annotations are text, so only `"true"` and `"false"` are accepted. */
 function decodeFlag(annotations: Fields, name: string): boolean | null {
   const text = ifPresent(annotations[name], (value) => asOneOf(value, annotationPath(name), ['true', 'false']));
   return text === undefined ? null : text === 'true';

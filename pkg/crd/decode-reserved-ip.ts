@@ -5,7 +5,7 @@ import { formatRange } from '#pkg/ip/range.ts';
 import { decodeIpVersion, decodeRanges } from './decode-network.ts';
 import { decodeObject } from './decode-object.ts';
 
-/** Addresses no pool hands out, whatever its own lists say. */
+/** Addresses that no pool gives out, whatever `spec.ips` of the pool says. */
 export interface ReservedIp {
   readonly name: string;
   readonly family: Family;

@@ -16,7 +16,7 @@ export function decodeRoutes(subnet: Cidr, value: unknown, path: string): Route[
   });
 }
 
-/** Spiderpool lets host bits in a destination pass, so stored pools may have them; the kernel would not. */
+/** Spiderpool accepts host bits in a destination, so stored pools may have them. The kernel would refuse them, so they are cleared. */
 function decodeDestination(subnet: Cidr, value: unknown, path: string): string {
   const { address, prefix } = asParsed(value, path, 128, parseAddressWithPrefix);
   if (prefix === null) refuse(path, `${formatAddress(address)} has no prefix length; expected a CIDR`);

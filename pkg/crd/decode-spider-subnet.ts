@@ -14,7 +14,6 @@ import {
 import { decodeObject } from './decode-object.ts';
 import { decodeRoutes } from './decode-routes.ts';
 
-/** A SpiderSubnet after decoding. */
 export interface SpiderSubnet {
   readonly name: string;
   readonly uid: string;

@@ -9,8 +9,8 @@ export interface DatedPool {
 }
 
 /**
- * Of pools that overlap the earliest has the addresses (by creation, then by name). Says for each of the others why it must
- * not give out any. A pool that only overlaps such a pool is in nobody's way.
+ * If pools overlap, the earliest one (by creation, then by name) has the addresses. The map says for each later one why it gives
+ * out nothing. A pool that overlaps only such a later pool is not in it.
  */
 export function findLaterOverlaps(pools: Iterable<DatedPool>): Map<string, string> {
   const refused = new Map<string, string>();
@@ -25,7 +25,7 @@ export function findLaterOverlaps(pools: Iterable<DatedPool>): Map<string, strin
   return refused;
 }
 
-/** Comparing all pairs of thousands of pools would take seconds; almost none of them touch. */
+/** To compare all pairs of thousands of pools would take seconds, and almost none of them overlap. */
 function suspects(pools: readonly DatedPool[]): DatedPool[] {
   const networks = Map.groupBy(pools, ({ pool }) => `${pool.subnet.first}/${pool.subnet.prefix}`);
   const crossing = touching([...networks.values()].flatMap((same) => spans(same[0]?.pool.subnet, same)));
@@ -46,7 +46,7 @@ function spans(interval: Interval | undefined, owners: readonly DatedPool[]): Sp
   return interval === undefined ? [] : [{ interval, owners }];
 }
 
-/** The owners of spans that meet another span. Whatever meets any earlier span meets the one that reaches furthest. */
+/** The owners of spans that overlap another one. A span that overlaps any earlier span overlaps the one that ends last. */
 function touching(all: readonly Span[]): DatedPool[] {
   const ascending = all.toSorted(({ interval: a }, { interval: b }) =>
     a.first < b.first ? -1 : Number(a.first > b.first),

@@ -2,7 +2,7 @@ import { type Cidr, cidrsOverlap, formatCidr } from '#pkg/ip/cidr.ts';
 import { formatRange } from '#pkg/ip/range.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 
-/** Why `pool` cannot stand beside `others`, or null. Pools of another domain or family never meet; the pool itself may be among the others. */
+/** Why `pool` conflicts with one of `others`, or null. Only pools of one domain and family can conflict. `others` may contain the pool itself. */
 export function findOverlap(pool: Pool, others: Iterable<Pool>): string | null {
   for (const other of others) {
     if (other.name === pool.name || other.domain !== pool.domain || other.family !== pool.family) continue;

@@ -4,7 +4,7 @@ import { asParsed, childPath, type Fields, ifPresent } from '#pkg/decode/untrust
 const REUSE_COOLDOWN = 'ipledger.io/reuse-cooldown';
 const LONGEST_SECONDS = 7 * 24 * 3600;
 
-/** How long a released address of the pool rests, by the pool's annotations. */
+/** How long a released address of the pool is not given out, from the annotations of the pool. */
 export function decodeCooldownSeconds(annotations: Fields): number {
   const path = childPath('metadata.annotations', REUSE_COOLDOWN);
   return (

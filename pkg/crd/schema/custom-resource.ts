@@ -24,7 +24,7 @@ export interface Kind {
 
 const WIDE_PRIORITY = 10;
 
-/** The CustomResourceDefinition of a kind, as it is handed to the API server. */
+/** The CustomResourceDefinition of a kind, as the API server reads it. */
 export function customResource({ group, version, kind, plural, shortName, categories, scope, ...rest }: Kind): object {
   const { schema, columns, hasStatusSubresource } = rest;
   return {

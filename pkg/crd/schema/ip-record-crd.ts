@@ -4,7 +4,7 @@ import { canonicalAddress, DNS_LABEL, DNS_SUBDOMAIN, ROUTE_OF_RECORD } from './n
 import { ASCII, HOLDER } from './record-holder-schema.ts';
 import { integer, listOf, name, object, type Rule, rules, text } from './schema.ts';
 
-/** What the decoder reads and no more: the format `date-time` alone lets offsets of a day and longer pass. */
+/** The times that the decoder accepts. The format `date-time` alone also accepts offsets of a day and longer. */
 const RFC_3339 =
   '^\\d{4}-\\d\\d-\\d\\dT([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$';
 /** 39 characters of a full IPv6 address, a dot, a DNS label. */
@@ -78,8 +78,9 @@ const spec = object(
 );
 
 /**
- * Unique names make unique addresses only while an address has one name. An IPv6 address cannot be spelled out in CEL, so its name
- * must match the one long pattern *and* have the address's value: the pattern alone allows any address, the value alone any spelling.
+ * A unique name makes the address unique only if each address has one name. CEL cannot write out an IPv6 address in full. So the
+ * name must match the long pattern *and* have the value of the address: the pattern alone allows any address, the value alone any
+ * spelling.
  */
 const NAME_IS_ADDRESS: Rule = {
   rule: `
@@ -102,7 +103,7 @@ export const IP_RECORD_CRD = customResource({
   categories: ['ipledger'],
   scope: 'Cluster',
   hasStatusSubresource: false,
-  // A printer column prints one value: namespace and name of the holder cannot share one.
+  // A printer column shows one value, so namespace and name of the holder have a column each.
   columns: [
     ['ADDRESS', 'string', '.spec.address'],
     ['POOL', 'string', '.spec.pool.name'],

@@ -1,7 +1,7 @@
 import { listOf, object, type Rule, rules, type Schema, text } from './schema.ts';
 
 const LONGEST_KEY = 253 + 1 + 63;
-/** An auto pool writes its application into the selector; a name there may be longer than a label's value. */
+/** The selector of an auto pool contains the name of its application, which may be longer than a label value. */
 const LONGEST_VALUE = 253;
 
 const expression = object(

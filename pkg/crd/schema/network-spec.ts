@@ -17,7 +17,7 @@ const SUBNET = text(43, {
       message: 'is not a network in canonical CIDR form such as 10.6.0.0/16',
     },
     {
-      // A larger network than ::ffff:0:0/96 that holds its neighbour ::fffe:0:0 holds it too; CEL reads no mapped address.
+      // CEL cannot parse mapped addresses. A network that contains the neighbour ::fffe:0:0 and is larger than /96 contains ::ffff:0:0/96.
       rule: "!isCIDR(self) || !self.contains(':') || cidr(self).prefixLength() > 95 || !cidr(self).containsIP('::fffe:0:0')",
       message: 'covers IPv4-mapped addresses (::ffff:0:0/96)',
     },
@@ -37,9 +37,9 @@ export const NETWORK_PROPERTIES: Readonly<Record<string, Schema>> = {
   routes: listOf(ROUTE_OF_POOL),
 };
 
-/** Rules of other fields stay silent where the subnet itself is wrong: one fault, one message. */
+/** The rules of other fields pass if the subnet itself is wrong, so that one fault has one message. */
 const inReadableSubnet = (rule: string) => `!isCIDR(self.subnet) || ${rule}`;
-/** Both ends inside means the whole range inside. What is no address has been refused by the item's own rule. */
+/** A range is inside if both of its ends are. The rule of the item has already refused text that is no address. */
 const isInside = (range: string) =>
   [firstOf(range), lastOf(range)].map((end) => `(!isIP(${end}) || cidr(self.subnet).containsIP(${end}))`).join(' && ');
 
@@ -77,7 +77,7 @@ export const NETWORK_RULES: readonly Rule[] = [
   },
 ];
 
-/** What a list shows of a network first, and how much of it is in use. */
+/** The printer columns of pools and subnets. */
 export const NETWORK_COLUMNS: readonly Column[] = [
   ['VERSION', 'string', '.spec.ipVersion'],
   ['SUBNET', 'string', '.spec.subnet'],

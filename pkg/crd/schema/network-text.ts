@@ -15,7 +15,7 @@ export const canonicalAddress: Rule = {
 export const firstOf = (range: string) => `${range}.split('-')[0]`;
 export const lastOf = (range: string) => `${range}.substring(${range}.lastIndexOf('-') + 1)`;
 
-/** One address or `first-last`. That the first is not above the last CEL cannot tell; the decoder and the webhook do. */
+/** One address or `first-last`. CEL cannot compare the two; the decoder and the webhook check their order. */
 export const ADDRESS_RANGE: Schema = text(
   2 * LONGEST_ADDRESS + 1,
   rules(
@@ -27,7 +27,7 @@ export const ADDRESS_RANGE: Schema = text(
   ),
 );
 
-/** What a container is given: computed, so canonical. */
+/** A route that a container gets. It is computed, so it is canonical. */
 export const ROUTE_OF_RECORD: Schema = object(
   {
     dst: text(
@@ -39,7 +39,7 @@ export const ROUTE_OF_RECORD: Schema = object(
   ['dst', 'gw'],
 );
 
-/** What a person wrote. Spiderpool lets host bits in a destination pass. */
+/** A route as a person wrote it. Like Spiderpool, it may have host bits in the destination. */
 export const ROUTE_OF_POOL: Schema = object(
   {
     dst: text(

@@ -1,7 +1,7 @@
 import { HOLDER_KINDS, MOST_ATTACHES } from '#pkg/record/ip-record.ts';
 import { integer, name, object, rules, text } from './schema.ts';
 
-/** No control characters: these are shown on operators' terminals. And a character is as long here as it is to the decoder. */
+/** No control characters, because terminals of operators show these texts. In ASCII, CEL and the decoder also count lengths alike. */
 export const ASCII = { pattern: '^[ -~]*$' };
 /** A slash would let two holders share one key (`holderKey`). */
 const KEY_PART = { pattern: '^[ -.0-~]*$' };

@@ -1,4 +1,4 @@
-/** A rule in CEL, judged by the API server. `fieldPath` says where the fault is shown, relative to the schema that has the rule. */
+/** A rule in CEL, which the API server checks. `fieldPath` is where it shows the fault, relative to the schema that has the rule. */
 export interface Rule {
   readonly rule: string;
   readonly message: string;
@@ -33,7 +33,7 @@ export interface Schema {
 
 type More = Partial<Schema>;
 
-/** The decoders' limit. The API server refuses rules on items of a list that has none: it adds up what they may cost. */
+/** The limit of the decoders. Without a limit the API server refuses rules on list items, because it adds up their possible cost. */
 const MOST_ITEMS = 1_000;
 const LONGEST_NAME = 253;
 

@@ -10,7 +10,7 @@ const FORBIDDEN_FOR_MS = 3_000;
 const PAUSE = { firstMs: 50, mostMs: 1_000 };
 
 export interface CallOptions {
-  /** Until the answer is here, with all waiting; 10 s unless told. */
+  /** Until the whole answer is read, including all waiting; the default is 10 s. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -20,11 +20,11 @@ export interface ClientOptions {
   readonly limits?: Partial<TransportLimits>;
   readonly timing?: Timing;
   readonly maxAnswerBytes?: number;
-  /** Of all pages of a list together; 512 MiB unless told. */
+  /** For all pages of a list together; the default is 512 MiB. */
   readonly maxListBytes?: number;
 }
 
-/** Bytes that some calls may take together; each answer uses it up. */
+/** Bytes that several calls may read together. Each answer reduces it. */
 export interface ByteBudget {
   leftBytes: number;
 }
@@ -33,7 +33,7 @@ export interface ApiCall extends Target, CallOptions {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly accept?: string;
-  /** Worth it for what is large and repeats itself: it costs the API server CPU. */
+  /** For large answers with much repetition only, because it costs the API server CPU. */
   readonly compress?: boolean;
   readonly contentType?: string;
   readonly body?: unknown;
@@ -45,7 +45,7 @@ export const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 << 20;
 const PAUSE_AT_429_MS = 1_000;
 
-/** Calls with the repeats that are always safe: of what the server certainly did not do. */
+/** Calls that are repeated only if the server certainly did not do them, which is always safe. */
 export class Caller {
   readonly timing: Timing;
   readonly #transport: Transport;
@@ -74,7 +74,7 @@ export class Caller {
     }
   }
 
-  /** An answer without end, from its 200 on. */
+  /** An answer without an end, after its 200. */
   async open(call: ApiCall): Promise<OpenStream | Failure> {
     const result = await this.#transport.open(this.#rawRequest(call, call.timeoutMs ?? TIMEOUT_MS));
     if ('stream' in result) return result;
@@ -106,8 +106,8 @@ function sizeOf(result: ApiResponse | Lost): number {
 }
 
 /**
- * A freshly started API server answers 403 to what it allows, until its authorizer has read the roles. So a Forbidden
- * is worth a few more tries, with pauses, and is the answer only if it lasts.
+ * An API server that has just started answers 403 to allowed requests until its authorizer has read the roles. So a Forbidden is
+ * retried for a short time, with pauses, and counts only if it lasts.
  */
 export class PassingRefusals {
   readonly #forMs: number;
@@ -117,7 +117,7 @@ export class PassingRefusals {
     this.#forMs = forMs;
   }
 
-  /** Whether a try after the pause would still be soon enough after the first refusal. */
+  /** Whether an attempt after the pause would still be within that time after the first refusal. */
   mayPass({ because }: Failure, nowMs: number, pauseMs: number): boolean {
     if (because !== 'Forbidden') return false;
     this.#sinceMs ??= nowMs;
@@ -125,7 +125,7 @@ export class PassingRefusals {
   }
 }
 
-/** Asks once, and again only while it is refused in a way that may pass. */
+/** Asks once, and again only while the refusal may be temporary. */
 export async function askPastRefusals<T>(
   timing: Timing,
   deadlineMs: number,

@@ -19,19 +19,19 @@ import { readAllPages } from './paged-list.ts';
 /** `metadata` leaves spec and status on the server. */
 export type Form = 'full' | 'metadata';
 
-/** Leaves parts of an object out; its name, namespace, uid and resourceVersion must stay. */
+/** Drops parts of an object. Name, namespace, uid and resourceVersion must stay. */
 export type Trim = (object: KubeObject) => KubeObject;
 
 export interface ReadOptions extends CallOptions {
   readonly form?: Form;
 }
 
-/** `timeoutMs` is that of the whole list, all its pages; without it each page has 10 s and the list two minutes. */
+/** `timeoutMs` is for the whole list with all its pages. Without it each page has 10 s and the list two minutes. */
 export interface ListOptions extends ReadOptions {
   /** Objects per request; 0 for all in one. */
   readonly pageSize?: number;
   readonly pageTimeoutMs?: number;
-  /** What is kept of each object while the other pages are read; all of it unless told. */
+  /** What is kept of each object while the other pages are read; by default all of it. */
   readonly trim?: Trim;
 }
 
@@ -39,7 +39,7 @@ export interface TableOptions extends CallOptions {
   /** Rows per request; 0 for all in one. */
   readonly pageSize?: number;
   readonly pageTimeoutMs?: number;
-  /** The columns that are kept while the other pages are read; all of them unless told. */
+  /** The columns that are kept while the other pages are read; by default all of them. */
   readonly columns?: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export interface WriteOptions extends CallOptions {
   readonly subresource?: 'status';
 }
 
-/** What a delete must still find; without it a stranger's object of the same name could be hit. */
+/** The preconditions of a delete. Without them another object of the same name could be deleted. */
 export interface Seen extends ObjectName {
   readonly uid: string;
   readonly resourceVersion?: string;
@@ -60,8 +60,8 @@ const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 /**
- * Typed requests to the API server. Nothing is thrown and nothing repeated, but for what the server certainly did not
- * do: a refused stream, a 401 after the credentials were read again, a 429 after the pause it asked for.
+ * Typed requests to the API server. They never throw. They repeat only what the server certainly did not do: a refused stream,
+ * a 401 after the credentials were read again, a 429 after the pause that the server asked for.
  */
 export class KubeClient implements Disposable {
   readonly timing: Timing;
@@ -74,7 +74,7 @@ export class KubeClient implements Disposable {
     this.#maxListBytes = options.maxListBytes ?? MAX_LIST_BYTES;
   }
 
-  /** Never from a cache: what it says was so when it was asked. */
+  /** Never from a cache: the answer is not older than the call. */
   get(resource: Resource, at: ObjectName, { form, ...options }: ReadOptions = {}): Promise<Outcome<KubeObject>> {
     const accept = form === 'metadata' ? { accept: METADATA } : {};
     return this.#object({
@@ -109,7 +109,7 @@ export class KubeClient implements Disposable {
     return { ok: true, object: { items, resourceVersion: pages.object[0]?.resourceVersion ?? '' } };
   }
 
-  /** The revision of the store now, by a consistent list of one object: an older one than before means that it was restored. */
+  /** The revision of the store now, by a consistent list of one object. If it is older than before, the store was restored. */
   async revision(resource: Resource, query: ListQuery = {}, options: CallOptions = {}): Promise<Outcome<string>> {
     const path = collectionPath(resource, query.namespace) + queryString(query, { limit: 1 });
     const call = { ...options, accept: METADATA_LIST, plural: resource.plural, method: 'GET', path } as const;
@@ -118,7 +118,7 @@ export class KubeClient implements Disposable {
     return read.ok ? { ok: true, object: read.object.resourceVersion } : read;
   }
 
-  /** Consistent too, and all in one request unless told otherwise. */
+  /** Consistent too, and by default in one request. */
   async listTable(
     resource: Resource,
     query: ListQuery = {},
@@ -147,7 +147,7 @@ export class KubeClient implements Disposable {
     return this.#object({ ...options, ...about(resource, object.metadata), method: 'POST', path, body });
   }
 
-  /** A question that leaves no object behind, such as a SubjectAccessReview. */
+  /** A request that stores no object, such as a SubjectAccessReview. */
   async review(
     resource: Resource,
     question: Readonly<Record<string, unknown>>,
@@ -161,7 +161,7 @@ export class KubeClient implements Disposable {
     return isMap(object) ? { ok: true, object } : failure('BadAnswer', `the answer is no ${resource.kind}`);
   }
 
-  /** Only if the object still has the resourceVersion in `object`. */
+  /** Writes only if the object still has the resourceVersion in `object`. */
   update(resource: Resource, object: SeenObject, options: WriteOptions = {}): Promise<Outcome<KubeObject>> {
     const { subresource, ...rest } = options;
     const path = objectPath(resource, object.metadata, subresource);
@@ -169,7 +169,7 @@ export class KubeClient implements Disposable {
     return this.#object({ ...rest, ...about(resource, object.metadata), method: 'PUT', path, body });
   }
 
-  /** A JSON merge patch; conditional if it carries `metadata.resourceVersion`. */
+  /** A JSON merge patch. It is conditional if it has `metadata.resourceVersion`. */
   patch(
     resource: Resource,
     at: ObjectName,
@@ -181,7 +181,7 @@ export class KubeClient implements Disposable {
     return this.#object({ ...options, ...about(resource, at), method: 'PATCH', path, contentType, body: patch });
   }
 
-  /** Null: it is gone. An object with finalizers is only marked, and comes back as it is now. */
+  /** Returns null if the object is gone. An object with finalizers is only marked for deletion, and is returned as it is now. */
   async delete(resource: Resource, seen: Seen, options: CallOptions = {}): Promise<Outcome<KubeObject | null>> {
     const { uid, resourceVersion } = seen;
     const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid, resourceVersion } };
@@ -205,7 +205,7 @@ export class KubeClient implements Disposable {
     return this.#caller.open({ ...options, ...accept, plural: resource.plural, method: 'GET', path });
   }
 
-  /** What is under way ends as Unknown. */
+  /** Requests under way end as Unknown. */
   [Symbol.dispose](): void {
     this.#caller.close();
   }

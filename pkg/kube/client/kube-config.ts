@@ -1,22 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import { dirname, resolve } from 'node:path';
-// The package's index would bring every API of Kubernetes along.
+// The index of the package would import every API of Kubernetes.
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { isMap } from '#pkg/kube/objects/kube-object.ts';
 import type { Access, LoadAccess } from '#pkg/kube/transport/connection.ts';
 
 export type AccessSource =
-  /** The pod's own service account; `root` stands in for `/` in tests. */
+  /** The service account of this pod. Tests set `root` to another directory than `/`. */
   | { readonly from: 'cluster'; readonly root?: string }
   | { readonly from: 'kubeconfig'; readonly file: string; readonly context?: string };
 
-/** Throws `bad-config` for a configuration that cannot work. Each load reads all files anew. */
+/** Throws `bad-config` for a configuration that cannot work. Each load reads all files again. */
 export function accessFrom(source: AccessSource): LoadAccess {
   let kept: KubeConfig | null = null;
   return async () => {
-    // A credential plugin's answer lives in the object that ran it, and knows by itself when it ends.
+    // The answer of a credential plugin is kept in the object that ran it, with its expiry.
     const config = kept ?? readConfig(source);
     if (config.getCurrentUser()?.exec) kept = config;
     const access = await toAccess(config);
@@ -60,14 +60,14 @@ async function toAccess(config: KubeConfig): Promise<Access> {
   };
 }
 
-/** A token file often ends in a newline, which no header may carry. */
+/** A token file often ends in a newline, which is not allowed in a header. */
 function toHeaders({ headers, auth }: RequestOptions): Record<string, string> {
   const basic = auth ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
   const given = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value).trim()]);
   return { ...basic, ...Object.fromEntries(given) };
 }
 
-/** client-node does not know kubectl's `tokenFile`. It beats `token`, and is relative to the kubeconfig. */
+/** client-node does not support kubectl's `tokenFile`. It wins over `token`, and its path is relative to the kubeconfig. */
 async function readTokenFile(file: string, userName: string | undefined): Promise<string | null> {
   const text = await readFile(file, 'utf8');
   if (!text.includes('tokenFile')) return null;

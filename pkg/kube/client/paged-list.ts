@@ -7,13 +7,13 @@ const MOST_RESTARTS = 3;
 const MOST_PAGES = 10_000;
 const LIST_TIMEOUT_MS = 120_000;
 
-/** Parameters of one request of a list; without a limit it asks for everything at once. */
+/** Parameters of one request of a list. Without a limit it asks for all objects at once. */
 type Paging = {
   readonly limit: number | undefined;
   readonly continue: string | undefined;
 };
 
-/** What one page may take of what the whole list has left. */
+/** The limits of one page, from what the whole list has left. */
 interface PageLimits {
   readonly timeoutMs: number;
   readonly budget: ByteBudget;
@@ -24,16 +24,16 @@ type GetPage<P> = (paging: Paging, limits: PageLimits) => Promise<Outcome<P>>;
 export interface ListLimits {
   /** Objects per request; 0 for all in one. */
   readonly pageSize: number;
-  /** For all pages and restarts together. Without it a page has as long as any call, and the list two minutes. */
+  /** For all pages and restarts together. Without it a page has the time of any call, and the list two minutes. */
   readonly timeoutMs: number | undefined;
-  /** For each page; without it one may take all the time of the list. */
+  /** For each page. Without it one page may take all the time of the list. */
   readonly pageTimeoutMs: number | undefined;
   readonly maxBytes: number;
 }
 
 /**
- * All pages of one consistent list. When the snapshot is too old to go on (410) the list starts anew, and in the end
- * asks for everything at once, which cannot expire.
+ * All pages of one consistent list. If the snapshot has expired (410), the list starts again, and finally asks for all objects at
+ * once, which cannot expire.
  */
 export async function readAllPages<P extends Page<unknown>>(
   timing: Timing,

@@ -5,10 +5,10 @@ import type { EmittedEvent } from './events.ts';
 const MOST_NOTE_BYTES = 1024;
 const MOST_TEXT = 128;
 const LONGEST_NAME = 253 - 17;
-/** Where the API server wants the events of objects that have no namespace. */
+/** The namespace for Events about cluster scoped objects. */
 const OF_CLUSTER_SCOPED = 'default';
 
-/** Which daemon tells, and which of its pods. */
+/** The program that reports, and its pod. */
 export interface Reporter {
   readonly reporter: 'agent' | 'controller';
   readonly instance: string;
@@ -38,7 +38,7 @@ export function toEventObject(event: EmittedEvent, by: Reporter, at: Date): NewO
   };
 }
 
-/** By bytes, and never through the middle of a character. */
+/** Cuts by bytes, never in the middle of a character. */
 export function cutNote(note: string): string {
   const bytes = Buffer.from(note);
   if (bytes.length <= MOST_NOTE_BYTES) return note;

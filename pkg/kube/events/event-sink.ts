@@ -11,11 +11,11 @@ const TIMEOUT_MS = 5_000;
 
 export interface EventSinkOptions extends Reporter {
   readonly now?: () => Date;
-  /** Told once per change, not once per event. Null: they arrive again. */
+  /** Called when the kind of failure changes, with null when writing works again; not once per Event. */
   readonly onTrouble?: (because: FailureKind | null, message: string) => void;
 }
 
-/** Writes Events one after the other, in its own time. The same words about the same object are written once in five minutes. */
+/** Writes Events one after the other in the background. The same words about the same object are written once in five minutes. */
 export class EventSink implements Events, AsyncDisposable {
   readonly #client: KubeClient;
   readonly #options: EventSinkOptions;
@@ -33,7 +33,7 @@ export class EventSink implements Events, AsyncDisposable {
     this.#now = options.now ?? (() => new Date());
   }
 
-  /** Events that nobody will see: the queue was full, or the API server would not have them. */
+  /** Events that were lost: the queue was full, or the API server refused them. */
   get lost(): number {
     return this.#lost;
   }
@@ -47,7 +47,7 @@ export class EventSink implements Events, AsyncDisposable {
     });
   }
 
-  /** What is queued is given up: whoever stops an agent does not want to wait for its events. */
+  /** Drops the queue: a stop of the process does not wait for Events. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#queue.length = 0;
     this.#end.abort();
@@ -55,7 +55,7 @@ export class EventSink implements Events, AsyncDisposable {
   }
 
   async #writeAll(): Promise<void> {
-    // Off the path of the answer that caused it.
+    // After the answer of the call that caused the Event.
     await new Promise((resolve) => setImmediate(resolve));
     for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
       const object = toEventObject(event, this.#options, this.#now());
@@ -67,7 +67,7 @@ export class EventSink implements Events, AsyncDisposable {
     }
   }
 
-  /** It may be told again at the next occasion. */
+  /** The Event may then be written again at the next occasion. */
   #lose(event: EmittedEvent | undefined): void {
     this.#lost += 1;
     if (event !== undefined) this.#recent.forget(event);

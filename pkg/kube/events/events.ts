@@ -4,7 +4,7 @@ export interface Regarded {
   /** Empty for cluster scoped objects. */
   readonly namespace: string;
   readonly name: string;
-  /** Empty when it is not known. */
+  /** Empty if it is unknown. */
   readonly uid: string;
 }
 

@@ -3,9 +3,9 @@ import type { EmittedEvent } from './events.ts';
 const SILENT_FOR_MS = 5 * 60_000;
 const MOST_REMEMBERED = 1_024;
 
-/** Which events were told a short while ago. Beyond its size it forgets the oldest, which then may be told again. */
+/** The Events that were written a short while ago. If it is full it drops the oldest, which may then be written again. */
 export class RecentlyTold {
-  /** By insertion, so the oldest come first. */
+  /** In the order of insertion: the oldest come first. */
   readonly #toldAtMs = new Map<string, number>();
 
   isNews(event: EmittedEvent, nowMs: number): boolean {

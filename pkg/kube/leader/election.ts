@@ -4,7 +4,7 @@ import { report } from '#pkg/kube/transport/report.ts';
 import { sleep } from '#pkg/kube/transport/timing.ts';
 import { LeaseClaim } from './lease-claim.ts';
 
-/** `claim`: the lease could not be had or kept. `lead`: the work ended with this, and its term with it. */
+/** `claim`: the lease could not be acquired or renewed. `lead`: the work of the term ended with this error. */
 export type ElectionTrouble =
   | { readonly during: 'claim'; readonly failure: Failure }
   | { readonly during: 'lead'; readonly thrown: unknown };
@@ -15,8 +15,8 @@ export interface ElectionOptions {
   readonly identity: string;
   readonly now: () => Date;
   /**
-   * Runs while we lead. `term` fires when we no longer do; the lease is given back, and may be claimed again, once the
-   * returned promise ends.
+   * Runs while this process is the leader. `term` is aborted when it is not any more. The lease is released, and may be acquired
+   * again, after the returned promise has ended.
    */
   readonly lead: (term: AbortSignal) => Promise<void>;
   readonly onTrouble: (trouble: ElectionTrouble) => void;
@@ -24,16 +24,16 @@ export interface ElectionOptions {
 }
 
 export interface ElectionPace {
-  /** How long others wait after they saw the last renewal. */
+  /** How long other candidates wait after they saw the last renewal. */
   readonly leaseMs: number;
-  /** How long a leader trusts its own last renewal: less, so that two never lead at once. */
+  /** How long a leader trusts its own last renewal. It is shorter, so that two never lead at once. */
   readonly renewDeadlineMs: number;
   readonly retryMs: number;
 }
 
 const PACE: ElectionPace = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
 
-/** One leader at a time, by a Lease. A hint for economy: correctness never depends on it. */
+/** One leader at a time, by a Lease. This saves work; correctness never depends on it. */
 export class Election implements AsyncDisposable {
   readonly #client: KubeClient;
   readonly #options: ElectionOptions;
@@ -54,12 +54,12 @@ export class Election implements AsyncDisposable {
     this.#running = this.#run();
   }
 
-  /** Ask before each write: it is true only while nobody else can have taken over. */
+  /** To be asked before each write: true only while no other candidate can have acquired the lease. */
   isLeader(): boolean {
     return this.#term !== null && this.#client.timing.nowMs() < this.#leadUntilMs;
   }
 
-  /** Ends the term, waits for its work as long as the lease lasts, and gives the lease back. */
+  /** Ends the term, waits for its work while the lease is valid, and releases the lease. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     await this.#running;
@@ -85,7 +85,7 @@ export class Election implements AsyncDisposable {
   async #renew(): Promise<void> {
     const { timing } = this.#client;
     if (this.#term !== null && !this.isLeader()) this.#endTerm();
-    // Work of an old term that does not end: let another process lead meanwhile.
+    // The work of the last term has not ended yet. Another process may lead meanwhile.
     if (this.#term === null && this.#isWorking) return;
     const sentAtMs = timing.nowMs();
     const claimed = await this.#claim.claim(

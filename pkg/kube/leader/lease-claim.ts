@@ -15,14 +15,14 @@ export interface ClaimOptions {
 interface Observed {
   readonly lease: KubeObject;
   readonly spec: LeaseSpec;
-  /** When this version was first seen here, on our own monotonic clock. */
+  /** When this process first saw this version, on its monotonic clock. */
   readonly sinceMs: number;
 }
 
-/** `held`: by us, as far as the API server is concerned. */
+/** `held`: the API server has this process as the holder. */
 export type ClaimResult = { readonly held: true } | { readonly held: false; readonly failure: Failure | null };
 
-/** One candidate's view of a lease: claim and renew it, give it back. */
+/** The lease as one candidate sees it: acquires, renews and releases it. */
 export class LeaseClaim {
   readonly #client: KubeClient;
   readonly #options: ClaimOptions;
@@ -33,7 +33,7 @@ export class LeaseClaim {
     this.#options = options;
   }
 
-  /** One write while we hold it; a read before that otherwise. Ends by the deadline. */
+  /** One write while this process holds the lease, else a read before it. Ends by the deadline. */
   async claim(deadlineMs: number): Promise<ClaimResult> {
     const { identity } = this.#options;
     if (this.#observed?.spec.holderIdentity !== identity) {
@@ -44,7 +44,7 @@ export class LeaseClaim {
     const hold = (before: LeaseSpec | null, now: Date) => heldBy(identity, this.#options.leaseMs, before, now);
     const written = await this.#write(deadlineMs, hold);
     if (written.ok) return { held: true };
-    // Unanswered, or written by another: what we know of it is worth nothing.
+    // No answer, or another candidate has written it: read it again before the next try.
     if (this.#observed?.spec.holderIdentity === identity) this.#observed = null;
     const wasTooLate = written.because === 'Conflict' || written.because === 'AlreadyExists';
     return { held: false, failure: wasTooLate ? null : written };
@@ -58,7 +58,7 @@ export class LeaseClaim {
     return this.#write(deadlineMs, (before, now) => (before === null ? null : released(before, now)));
   }
 
-  /** Null when it was seen, or seen to be missing. */
+  /** Returns null if the read succeeded, also if the lease does not exist. */
   async #look(deadlineMs: number): Promise<Failure | null> {
     const found = await askPastRefusals(this.#client.timing, deadlineMs, (timeoutMs) =>
       this.#client.get(LEASES, this.#options, { timeoutMs }),

@@ -4,7 +4,7 @@ import type { Resource } from '#pkg/kube/objects/resource.ts';
 export const LEASES: Resource = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease' };
 
 export interface LeaseSpec {
-  /** Empty when nobody holds it. */
+  /** Empty while it has no holder. */
   readonly holderIdentity: string;
   readonly leaseDurationSeconds: number;
   readonly leaseTransitions: number;
@@ -12,7 +12,7 @@ export interface LeaseSpec {
   readonly renewTime?: string;
 }
 
-/** Lenient: a lease that makes no sense is one that nobody holds. */
+/** A lease that cannot be decoded counts as one without a holder. */
 export function readLeaseSpec(lease: KubeObject): LeaseSpec {
   const spec = isMap(lease['spec']) ? lease['spec'] : {};
   const { holderIdentity, leaseDurationSeconds, leaseTransitions, acquireTime, renewTime } = spec;
@@ -25,7 +25,7 @@ export function readLeaseSpec(lease: KubeObject): LeaseSpec {
   };
 }
 
-/** The lease as `identity` would hold it from now on. Times are for people: nobody decides by another machine's clock. */
+/** The lease with `identity` as its holder from now on. The times are for readers only: no candidate relies on the clock of another host. */
 export function heldBy(identity: string, durationMs: number, before: LeaseSpec | null, now: Date): LeaseSpec {
   const renewTime = toMicroTime(now);
   const isRenewal = before?.holderIdentity === identity;
@@ -38,7 +38,7 @@ export function heldBy(identity: string, durationMs: number, before: LeaseSpec |
   };
 }
 
-/** Given back: the next one need not wait. A duration of 0 would be refused. */
+/** A released lease: the next candidate need not wait. The API server refuses a duration of 0. */
 export function released(before: LeaseSpec, now: Date): LeaseSpec {
   return { ...before, holderIdentity: '', leaseDurationSeconds: 1, renewTime: toMicroTime(now) };
 }

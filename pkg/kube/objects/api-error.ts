@@ -7,7 +7,7 @@ const REFUSALS: Partial<Record<FailureKind, { readonly reason: Reason; readonly 
     reason: 'bad-config',
     because: 'this account is not allowed to; is its role (deploy/rbac.yaml) in place?',
   },
-  // Kubelet replaces a token by itself.
+  // Retryable, because kubelet replaces a token by itself.
   Unauthorized: { reason: 'api-server-unavailable', because: 'the API server does not accept the credentials' },
   TooLarge: {
     reason: 'bad-config',
@@ -17,10 +17,10 @@ const REFUSALS: Partial<Record<FailureKind, { readonly reason: Reason; readonly 
   Invalid: { reason: 'internal', because: 'the API server refused it as invalid' },
 };
 
-/** A webhook's no has the code of a missing right, and only its words tell the two apart. */
+/** The refusal of a webhook has the same code as a missing right. Only the message differs. */
 const WEBHOOK = { reason: 'bad-config', because: 'an admission webhook of the cluster refused it' } as const;
 
-/** `doing` completes "cannot …"; `notServed` says what the reader should look after when the kind is missing. */
+/** `doing` completes "cannot …". `notServed` tells the reader what to check if the kind is not served. */
 export function toApiError(doing: string, failure: Failure, notServed: string): IpamError {
   const { because, message } = failure;
   const refusal = refusalOf(failure, notServed);

@@ -2,7 +2,7 @@ import type { ApiResponse, Lost } from '#pkg/kube/transport/exchange.ts';
 import { type Failure, type FailureKind, failure, type Outcome } from './outcome.ts';
 import { readFailure, readSeconds, type Target } from './status.ts';
 
-/** What a request came to: the JSON of a good answer, or why there is none. */
+/** The outcome of a request: the JSON of a good answer, or why there is none. */
 export function interpret(result: ApiResponse | Lost, target: Target): Outcome<unknown> {
   if ('wasSent' in result) return failure(kindOf(result), result.message);
   const { body } = result;

@@ -1,4 +1,4 @@
-/** The part of the metadata that this project reads, as it came from the API server and with its types checked. */
+/** The part of the metadata that this project reads, with checked types. */
 export interface ObjectMeta {
   readonly name: string;
   readonly uid: string;
@@ -13,13 +13,13 @@ export interface ObjectMeta {
   readonly ownerReferences?: unknown;
 }
 
-/** An object of the API server. Everything but its metadata is for the decoder of its kind to judge. */
+/** An object of the API server. Only its metadata is checked here; the rest is checked by the decoder of its kind. */
 export interface KubeObject {
   readonly metadata: ObjectMeta;
   readonly [field: string]: unknown;
 }
 
-/** What a caller hands in to be written; the API server fills in the rest. */
+/** An object to write. The API server fills in the rest. */
 export interface NewObject {
   readonly metadata: {
     readonly name: string;
@@ -32,7 +32,7 @@ export interface NewObject {
   readonly [field: string]: unknown;
 }
 
-/** A changed object with the resourceVersion it was read at: without one the write would not be conditional. */
+/** A changed object with the resourceVersion that was read. Without one the write would not be conditional. */
 export interface SeenObject extends NewObject {
   readonly metadata: NewObject['metadata'] & { readonly uid?: string; readonly resourceVersion: string };
 }
@@ -59,7 +59,7 @@ function isObjectMeta(metadata: Readonly<Record<string, unknown>>): boolean {
   );
 }
 
-/** About half of a small object's bytes, which nothing here reads. A write without managedFields leaves them unchanged. */
+/** managedFields are about half of a small object, and are not read here. A write without them leaves them unchanged. */
 export function withoutManagedFields(object: KubeObject): KubeObject {
   const { managedFields: _, ...metadata } = object.metadata as ObjectMeta & { managedFields?: unknown };
   return { ...object, metadata };

@@ -1,5 +1,5 @@
 export interface ListQuery {
-  /** Absent: over all namespaces, or a cluster scoped kind. */
+  /** Absent for a list over all namespaces, and for cluster scoped kinds. */
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
@@ -7,7 +7,7 @@ export interface ListQuery {
 
 type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** No resourceVersion in it: only a list without one is consistent, one with 0 may miss finished writes. */
+/** It has no resourceVersion: only a list without one is consistent. A list with 0 may miss finished writes. */
 export function queryString({ labelSelector, fieldSelector }: ListQuery, more: Parameters = {}): string {
   const given = Object.entries({ labelSelector, fieldSelector, ...more })
     .filter(([, value]) => value !== undefined)

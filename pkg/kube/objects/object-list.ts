@@ -3,7 +3,7 @@ import { failure, type Outcome } from './outcome.ts';
 
 export interface ObjectList {
   readonly items: readonly KubeObject[];
-  /** Where a watch goes on from this list. */
+  /** A watch that follows the list starts here. */
   readonly resourceVersion: string;
 }
 
@@ -33,7 +33,7 @@ export function readPageHead(value: unknown): Omit<Page<never>, 'items'> | null 
   return { resourceVersion, continue: typeof next === 'string' ? next : '' };
 }
 
-/** The API server writes some empty lists as null; one that is missing altogether is no list. */
+/** The API server writes some empty lists as null. An answer without the field is not a list. */
 export function readRows(value: unknown): readonly unknown[] | null {
   if (value === null) return [];
   return Array.isArray(value) ? value : null;

@@ -2,7 +2,7 @@ import { isMap } from './kube-object.ts';
 import { type Page, readPageHead, readRows } from './object-list.ts';
 import { failure, type Outcome } from './outcome.ts';
 
-/** Rows as kubectl prints them, without the objects: the cheapest way to learn names and a few fields of very many. */
+/** Rows as kubectl prints them, without the objects. This is the cheapest way to read names and a few fields of many objects. */
 export interface ObjectTable {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly unknown[])[];

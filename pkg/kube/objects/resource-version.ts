@@ -1,4 +1,4 @@
-/** Whether `a` was written before `b`. What is no number cannot be compared and counts as later: the API server said it last. */
+/** Whether `a` was written before `b`. A version that is not a number cannot be compared and counts as later. */
 export function isOlder(a: string, b: string): boolean {
   return isNumber(a) && isNumber(b) && BigInt(a) < BigInt(b);
 }

@@ -7,5 +7,5 @@ export const SUBNETS: Resource = { ...SPIDERPOOL, plural: 'spidersubnets', kind:
 export const RESERVED_IPS: Resource = { ...SPIDERPOOL, plural: 'spiderreservedips', kind: 'SpiderReservedIP' };
 export const ENDPOINTS: Resource = { ...SPIDERPOOL, plural: 'spiderendpoints', kind: 'SpiderEndpoint' };
 
-/** On pools, subnets and endpoints. Spiderpool's own spelling: the bare group, without a name behind a slash. */
+/** The finalizer of pools, subnets and endpoints, in Spiderpool's spelling: the group only, without a name after a slash. */
 export const FINALIZER = 'spiderpool.spidernet.io';

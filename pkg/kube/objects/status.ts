@@ -1,7 +1,7 @@
 import { isMap } from './kube-object.ts';
 import { type Failure, type FailureKind, failure } from './outcome.ts';
 
-/** What a request was about, as the API server spells it in `details` when the object is missing. */
+/** The object of a request, in the spelling of `details` in a Status 404. */
 export interface Target {
   readonly plural: string;
   readonly name?: string;
@@ -27,7 +27,7 @@ const BY_REASON: Readonly<Record<string, FailureKind>> = {
   TooManyRequests: 'TooManyRequests',
 };
 
-/** The reason decides; the code only where there is none. A 409 without a reason could be either conflict: nobody may act on it. */
+/** The reason decides, and the code only if there is no reason. A 409 without a reason could be either conflict, so it decides nothing. */
 export function readFailure(code: number, body: unknown, target: Target): Failure {
   const status = readStatus(body);
   const message = (status?.message || `HTTP ${code}`).slice(0, LONGEST_MESSAGE);
@@ -60,7 +60,7 @@ function names({ details }: Status, { plural, name }: Target): boolean {
   return name !== undefined && details['name'] === name && details['kind'] === plural;
 }
 
-/** A restored etcd, or a server that lags: the resourceVersion we ask for is one it has not reached. */
+/** etcd was restored, or the server lags behind: it has not reached the resourceVersion of the request. */
 function isFromTheFuture(status: Status): boolean {
   return hasCause(status, 'ResourceVersionTooLarge');
 }

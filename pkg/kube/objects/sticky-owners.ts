@@ -13,8 +13,8 @@ export interface OrdinalRange {
 }
 
 /**
- * Of `spec` only. A pod beyond the range is deleted when the set scales down, and while the set is being deleted, with or
- * without its pods, it still is their owner. Null: not what the API server lets anybody write.
+ * Reads `spec` only. A pod beyond the range is deleted when the set scales down. While the set is being deleted, with or without
+ * its pods, it still is their owner. Null: the API server would refuse such a spec.
  */
 export function wantedOrdinals({ spec }: KubeObject): OrdinalRange | null {
   const { replicas = 1, ordinals } = isMap(spec) ? spec : {};

@@ -2,10 +2,10 @@ import { type ClientHttp2Session, connect } from 'node:http2';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContextOptions } from 'node:tls';
 
-/** Where the API server is and how to be let in, as of one moment. */
+/** Address and credentials of the API server at one moment. */
 export interface Access {
   readonly origin: string;
-  /** Stands before every path when the API server lives behind a gateway; empty otherwise. */
+  /** The prefix of every path if the API server is behind a gateway; else empty. */
   readonly pathPrefix: string;
   readonly tls: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> & {
     readonly servername?: string;
@@ -14,12 +14,12 @@ export interface Access {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Reads the access anew from where it is kept; tokens and certificates are replaced while we run. */
+/** Reads the access again from its source: tokens and certificates are replaced while the process runs. */
 export type LoadAccess = () => Promise<Access>;
 
 const FRESH_FOR_MS = 30_000;
 
-/** The access in use. Kubelet replaces a token long before it ends, so an old one serves while the new one is read. */
+/** The access in use. Kubelet replaces a token long before it expires, so the old one is used while the new one is read. */
 export class AccessCache {
   readonly #load: LoadAccess;
   #access: Access | null = null;
@@ -32,7 +32,7 @@ export class AccessCache {
 
   current(): Access | Promise<Access> {
     if (this.#access === null) return this.reload();
-    if (performance.now() - this.#loadedAtMs > FRESH_FOR_MS) this.reload().catch(() => {}); // what is in use stays
+    if (performance.now() - this.#loadedAtMs > FRESH_FOR_MS) this.reload().catch(() => {}); // the access in use stays
     return this.#access;
   }
 
@@ -44,15 +44,15 @@ export class AccessCache {
   }
 
   async #reload(): Promise<Access> {
-    this.#loadedAtMs = performance.now(); // a failing source is asked again after the same while
+    this.#loadedAtMs = performance.now(); // a failing source is read again after the same time
     this.#access = await this.#load();
     return this.#access;
   }
 }
 
 /**
- * The one session that new requests use, made when it is needed. A retired one finishes what it carries and closes.
- * Each connect reads the access anew: the CA, a client certificate or the address may have been replaced.
+ * The one session that new requests use. It is opened at the first use. A retired session finishes its requests and closes. Each
+ * connect reads the access again: the CA, a client certificate or the address may have been replaced.
  */
 export class CurrentSession {
   readonly #loadAccess: () => Promise<Access>;
@@ -67,7 +67,7 @@ export class CurrentSession {
     this.#limits = limits;
   }
 
-  /** Rejects when there is no connection to be had. */
+  /** Rejects if no connection can be made. */
   get(): ClientHttp2Session | Promise<ClientHttp2Session> {
     if (this.#current !== null && !this.#current.closed && !this.#current.destroyed) return this.#current;
     this.#opening ??= this.#connect().finally(() => {
@@ -81,7 +81,7 @@ export class CurrentSession {
     if (!session.closed) session.close();
   }
 
-  /** What is under way ends without an answer. */
+  /** Requests under way end without an answer. */
   close(): void {
     this.#isClosed = true;
     for (const session of this.#open) destroySession(session);
@@ -110,7 +110,7 @@ const MOST_MEMORY_MB = 256;
 
 const sockets = new WeakMap<ClientHttp2Session, Socket>();
 
-/** Resolves with a session whose server has spoken, and which from then on dies by itself when that stops answering pings. */
+/** Resolves with a session after the first bytes of its server. The session closes itself when the server stops answering pings. */
 export async function openSession(access: Access, limits: SessionLimits): Promise<ClientHttp2Session> {
   const socket = openSocket(access);
   const session = connect(access.origin, {
@@ -120,31 +120,31 @@ export async function openSession(access: Access, limits: SessionLimits): Promis
   });
   sockets.set(session, socket);
   await connected(session, limits.connectTimeoutMs);
-  session.setLocalWindowSize(SESSION_WINDOW); // else one large list holds up every other stream
+  session.setLocalWindowSize(SESSION_WINDOW); // otherwise one large list would hold up every other stream
   keepAlive(session, limits);
   return session;
 }
 
-/** With its socket: a session alone waits for its last bytes to be written, which on a dead connection is for ever. */
+/** Destroys the socket too: on a dead connection the session alone would wait for its last bytes for ever. */
 export function destroySession(session: ClientHttp2Session, because?: Error): void {
   session.destroy(because);
   sockets.get(session)?.destroy();
 }
 
-/** Not at `connect`: Node never tells of a TLS connection that is reset before the first bytes of the session are written. */
+/** Not at `connect`: Node reports no error for a TLS connection that is reset before the first bytes of the session are written. */
 function connected(session: ClientHttp2Session, timeoutMs: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(
     () => destroySession(session, new Error(`no connection to the API server within ${timeoutMs} ms`)),
     timeoutMs,
   );
-  session.on('error', reject); // stays: an error event that nobody hears ends the process
+  session.on('error', reject); // it stays: an error event without a listener ends the process
   session.once('close', () => reject(new Error('the API server closed the connection')));
   session.once('remoteSettings', () => resolve());
   return promise.finally(() => clearTimeout(timer));
 }
 
-/** Silence is no sign of death: a watch may be silent for hours. An unanswered ping is one. */
+/** A silent connection may be fine, because a watch may be silent for hours. An unanswered ping shows that it is not. */
 function keepAlive(session: ClientHttp2Session, { pingEveryMs, pingTimeoutMs }: SessionLimits): void {
   let overdue: NodeJS.Timeout | undefined;
   const ping = () => {
@@ -165,7 +165,7 @@ function keepAlive(session: ClientHttp2Session, { pingEveryMs, pingTimeoutMs }: 
   });
 }
 
-/** On its way to be connected: TLS unless the address says plain HTTP. */
+/** Starts to connect: with TLS, unless the address says plain HTTP. */
 function openSocket({ origin, tls }: Pick<Access, 'origin' | 'tls'>): Socket {
   const { protocol, hostname, port } = new URL(origin);
   const host = hostname.replace(/^\[|\]$/g, '');

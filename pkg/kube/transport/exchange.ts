@@ -20,7 +20,7 @@ export interface Lost {
   readonly isOutOfTime?: boolean;
 }
 
-/** An answer that goes on: its 200 is here, its body is still to be read. */
+/** An answer without an end: its 200 has arrived, its body is still to be read. */
 export interface OpenStream {
   readonly stream: ClientHttp2Stream;
 }
@@ -31,7 +31,7 @@ interface ExchangeLimits {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One request on a connected session, to its whole answer. Never rejects. */
+/** One request on a connected session, until its whole answer is read. Never rejects. */
 export async function exchange(
   session: ClientHttp2Session,
   headers: OutgoingHttpHeaders,
@@ -42,7 +42,7 @@ export async function exchange(
   return 'wasSent' in stream ? stream : collect<never>(session, stream, limits, () => null);
 }
 
-/** The same for an answer without end: the limits hold until it is granted. */
+/** The same for an answer without an end: the limits hold until its first byte. */
 export async function openStream(
   session: ClientHttp2Session,
   headers: OutgoingHttpHeaders,
@@ -120,11 +120,11 @@ function collect<T>(
     if (typeof text === 'string') settle({ status, retryAfter, body: text });
     else void text.then((body) => settle({ status, retryAfter, body }));
   };
-  // The end of a stream that stands is the end of its answer; what became of any other is known when it is closed.
+  // For an open stream, the end of the stream is the end of its answer. For any other, the outcome is known when it is closed.
   stream.on('end', () => {
     if (!isWhole() || stream.destroyed) return;
     finish();
-    // It was answered before it was read: nobody waits for the rest of it any more.
+    // The server answered before it had read the whole request, and does not need the rest.
     if (!stream.writableFinished) stream.close(NGHTTP2_CANCEL);
   });
   stream.on('close', () => {

@@ -1,4 +1,4 @@
-/** Calls a handler that is told of trouble. What it throws itself harms nobody, and can only be shown as a warning. */
+/** Calls a handler that reports trouble. If the handler itself throws, that is shown as a process warning only. */
 export function report(tell: () => void): void {
   try {
     tell();

@@ -1,8 +1,8 @@
-/** Time and chance, handed in so that tests own them. */
+/** Time and randomness, passed in so that tests can control them. */
 export interface Timing {
-  /** Monotonic: it never jumps when somebody sets the clock. */
+  /** Monotonic: it does not jump when the clock of the host is set. */
   nowMs(): number;
-  /** Returns what cancels it. */
+  /** Returns a function that cancels it. */
   setTimer(ms: number, run: () => void): () => void;
   /** From 0 up to, not including, 1. */
   random(): number;
@@ -36,7 +36,7 @@ export interface BackoffRange {
   readonly mostMs: number;
 }
 
-/** Doubles from try to try up to a limit; half of each delay is chance, so that a thousand clients do not come back at once. */
+/** The delay doubles up to a limit. Half of each delay is random, so that a thousand clients do not come back at once. */
 export class Backoff {
   readonly #range: BackoffRange;
   readonly #random: () => number;
@@ -58,7 +58,7 @@ export class Backoff {
   }
 }
 
-/** The promise's value, or null when the time is up or the signal fires first; the promise itself goes on. */
+/** Returns the value of the promise, or null if the time is up or the signal fires first. The promise itself goes on. */
 export function within<T>(promise: Promise<T>, timeoutMs: number, signal: AbortSignal | undefined): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const giveUp = () => settle(() => resolve(null));

@@ -35,7 +35,7 @@ type Attempt<T> = (
 
 const MOST_ATTEMPTS = 3;
 
-/** Requests to the API server over one HTTP/2 session at a time. Nothing here rejects: what failed is in the result. */
+/** Requests to the API server over one HTTP/2 session at a time. No promise rejects: failures are in the result. */
 export class Transport {
   readonly #access: AccessCache;
   readonly #sessions: CurrentSession;
@@ -47,7 +47,7 @@ export class Transport {
     this.#slots = new Slots(limits.inFlight, limits.waiting);
   }
 
-  /** `timeoutMs` includes the time in line and the time to connect. */
+  /** `timeoutMs` includes the time in the queue and the time to connect. */
   async send(request: RawRequest): Promise<ApiResponse | Lost> {
     const deadlineMs = performance.now() + request.timeoutMs;
     if (!this.#slots.tryTake() && !(await this.#slots.take(limitOf(request)))) {
@@ -62,7 +62,7 @@ export class Transport {
     }
   }
 
-  /** For a watch: takes no slot, and `timeoutMs` ends with the first byte. */
+  /** For a watch: it takes no slot, and `timeoutMs` ends with the first byte. */
   open(request: RawRequest): Promise<OpenStream | ApiResponse | Lost> {
     const deadlineMs = performance.now() + request.timeoutMs;
     return this.#attempt(request, deadlineMs, (session, headers, leftMs) =>
@@ -74,7 +74,7 @@ export class Transport {
     this.#sessions.close();
   }
 
-  /** Repeats only what the API server certainly did not do: refused streams, and once a 401 with what is on disk now. */
+  /** Repeats only what the API server certainly did not do: refused streams, and once a 401 with the credentials that are on disk now. */
   async #attempt<T extends object>(
     request: RawRequest,
     deadlineMs: number,

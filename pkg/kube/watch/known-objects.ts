@@ -7,7 +7,7 @@ interface ObjectIdentity {
   readonly uid: string;
 }
 
-/** `Deleted`: no longer in what was asked for, be it gone or no longer selected. `Synced`: all that exists has been told. */
+/** `Deleted`: the object is gone or no longer selected. `Synced`: the handler has seen every object of the list. */
 export type WatchEvent =
   | { readonly type: 'Added' | 'Modified'; readonly object: KubeObject }
   | { readonly type: 'Deleted'; readonly identity: ObjectIdentity }
@@ -18,7 +18,7 @@ interface Known {
   readonly resourceVersion: string;
 }
 
-/** What the handler has been told, as names and versions only: enough to tell it the differences after a new list. */
+/** The objects that the handler has seen, as names and versions only. From these a new list is turned into events. */
 export class KnownObjects {
   #known = new Map<string, Known>();
 

@@ -16,11 +16,11 @@ export interface ReflectorOptions {
   readonly resource: Resource;
   readonly query?: ListQuery;
   readonly form?: Form;
-  /** Of a large list: what the handler needs of an object. Objects of the watch come whole, one by one. */
+  /** Cuts the objects of a list down to what the handler needs. Objects of the watch are passed on whole. */
   readonly trim?: Trim;
-  /** Called one event after the other. What it throws is told as trouble, and the next event follows. */
+  /** Called for one event after the other. An error goes to `onTrouble`, and the next event follows. */
   readonly onEvent: (event: WatchEvent) => void;
-  /** Told of everything that keeps the view from being current, before the pause that follows. */
+  /** Called for everything that keeps the handler from being current, before the pause that follows. */
   readonly onTrouble: (trouble: Trouble) => void;
   /**
    * The store was restored from a backup: objects have older versions than before, and deleted ones may exist again. It is
@@ -44,8 +44,8 @@ const SOUND_AFTER_MS = 1_000;
 const MOST_BAD_WATCHES = 3;
 
 /**
- * Keeps a handler current: one consistent list, then a watch that goes on where the last one ended. What the handler
- * knows is never taken back because the API server is away, refuses or does not serve the kind.
+ * Keeps a handler current: one consistent list, then watches that each continue where the last one ended. No object is reported
+ * as deleted because the API server is away, refuses, or does not serve the kind.
  */
 export class Reflector implements AsyncDisposable {
   /** Resolves after the first complete list; rejects only if the reflector ended before. */
@@ -57,7 +57,7 @@ export class Reflector implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #resourceVersion: string | null = null;
-  /** Of the last list or event, also while a new list is due. */
+  /** The version of the last list or event, also while a new list is due. */
   #lastVersion = '0';
   #badWatches = 0;
   /** After a break the server may be another one, on a store that was restored. */
@@ -69,7 +69,7 @@ export class Reflector implements AsyncDisposable {
     this.#backoff = new Backoff(options.backoff ?? BACKOFF, client.timing.random);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.synced = promise;
-    promise.catch(() => {}); // nobody has to wait for it
+    promise.catch(() => {}); // callers need not wait for it
     this.#running = this.#run(resolve).finally(() => reject(new Error('the reflector was stopped')));
   }
 
@@ -142,7 +142,7 @@ export class Reflector implements AsyncDisposable {
     );
     const hasMoved = this.#resourceVersion !== resourceVersion;
     const wasSound = timing.nowMs() - startedAtMs > SOUND_AFTER_MS;
-    // A cut is followed by a pause anyway. A server that ends each watch in order after one bookmark must not be let loop.
+    // A lost connection is followed by a pause anyway. A server that ends each watch after one bookmark must not cause a busy loop.
     if (wasSound || (hasMoved && ended !== null)) this.#backoff.reset();
     if (wasSound || hasMoved) this.#badWatches = 0;
     if (ended !== null) await this.#afterFailure(ended);

@@ -5,11 +5,11 @@ import { readWatchItem, type WatchItem } from './watch-item.ts';
 
 export interface WatchLimits {
   readonly maxLineBytes: number;
-  /** A watch that the server should have ended long ago is cut. */
+  /** After this time the watch is closed here, because the server should have ended it long ago. */
   readonly mostMs: number;
 }
 
-/** Hands over items until the watch ends: null if the server ended it in order, as it does after a while. */
+/** Passes on items until the watch ends. Returns null if the server ended it normally, as it does after `timeoutSeconds`. */
 export function readWatch(
   stream: ClientHttp2Stream,
   { maxLineBytes, mostMs }: WatchLimits,

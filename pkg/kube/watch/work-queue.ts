@@ -2,7 +2,7 @@ import { report } from '#pkg/kube/transport/report.ts';
 import { Backoff, type BackoffRange, SYSTEM_TIMING, type Timing } from '#pkg/kube/transport/timing.ts';
 
 export interface WorkQueueOptions {
-  /** Brings one key to its desired state. What it throws is tried again, later and later. A number: look again in so many ms. */
+  /** Brings one key to its desired state. After an error the key is retried with backoff. A returned number requeues it after so many ms. */
   readonly reconcile: (key: string) => Promise<number | undefined>;
   readonly onTrouble: (key: string, thrown: unknown, retryInMs: number) => void;
   readonly workers?: number;
@@ -18,7 +18,7 @@ interface Later {
 const WORKERS = 4;
 const BACKOFF = { firstMs: 100, mostMs: 300_000 };
 
-/** Keys to look at. A key is worked on by one worker at a time, and once more if it was added meanwhile. */
+/** A queue of keys. One worker at a time works on a key, and again if the key was added meanwhile. */
 export class WorkQueue implements AsyncDisposable {
   readonly #options: WorkQueueOptions;
   readonly #timing: Timing;
@@ -58,7 +58,7 @@ export class WorkQueue implements AsyncDisposable {
     this.#later.set(key, { dueMs, cancel });
   }
 
-  /** Waits for what is being worked on, and forgets the rest. */
+  /** Waits for the keys that are being worked on, and drops the rest. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopped = true;
     this.#ready.clear();

@@ -8,13 +8,13 @@ import { Backoff, sleep, type Timing } from '#pkg/kube/transport/timing.ts';
 const GONE: Outcome<null> = { ok: true, object: null };
 
 interface CreateDefiniteOptions extends DefiniteOptions {
-  /** Whether an object of that name is the one this call wrote. */
+  /** Whether an object of that name is the one that this call wrote. */
   readonly isOurs: (found: KubeObject) => boolean;
 }
 
 /**
- * Creates one object, once. A try without an answer is repeated on the same name; a name that is taken after one is
- * looked at, to tell our own earlier try from a stranger. A read that says 404 settles nothing: the try may be on its way.
+ * Creates one object, once. An attempt without an answer is repeated on the same name. If the name is then taken, the object is
+ * read, to see whether an earlier attempt or another client wrote it. A 404 decides nothing: the attempt may still arrive.
  */
 export function createDefinite(
   client: KubeClient,
@@ -32,7 +32,7 @@ export function createDefinite(
   return untilDefinite(client.timing, options, { attempt, canLandLate: true });
 }
 
-/** The name was taken a moment ago, and by whom cannot be told. */
+/** The name was taken a moment ago, and it is unknown by which client. */
 function again(taken: Failure, found: Failure): Failure {
   return found.because === 'NotFound' ? taken : found;
 }
@@ -44,8 +44,8 @@ interface UpdateDefiniteOptions extends DefiniteOptions {
 }
 
 /**
- * A conditional update, done at most once: a try that comes late finds another resourceVersion and is refused. So a
- * conflict after an unanswered try is either our own write or a stranger's, and the object tells which.
+ * A conditional update, done at most once: a late attempt finds another resourceVersion and is refused. So a conflict after an
+ * unanswered attempt is the write of this call or of another client, and a read of the object shows which.
  */
 export function updateDefinite(
   client: KubeClient,
@@ -66,8 +66,8 @@ export function updateDefinite(
 }
 
 /**
- * Deletes exactly the object that was seen. After an unanswered try its absence counts as done, whoever did it: the
- * uid never comes back. An object that is only marked, and still there because of its finalizers, comes back.
+ * Deletes exactly the object that was seen. After an unanswered attempt its absence counts as done, because a uid never comes back.
+ * An object with finalizers is only marked for deletion, and is returned.
  */
 export function deleteDefinite(
   client: KubeClient,
@@ -93,37 +93,36 @@ export function deleteDefinite(
 export interface DefiniteOptions {
   /** When to give up, on the clock of the client's timing. */
   readonly deadlineMs: number;
-  /** How long one try may take; 5 s unless told. */
+  /** How long one attempt may take; the default is 5 s. */
   readonly attemptTimeoutMs?: number;
-  /** How long a Forbidden is taken for one that passes; see PassingRefusals. */
+  /** How long a Forbidden may last before it counts; see PassingRefusals. */
   readonly forbiddenForMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** `mayStillLand`: a try of this call has no answer that was read and may yet be done, whatever the outcome says about now. */
+/** `mayStillLand`: an attempt of this call had no answer and may still be done later, whatever the outcome says about now. */
 type Definite<T> = Outcome<T> & { readonly mayStillLand: boolean };
 
 interface Write<T> {
   readonly attempt: (options: CallOptions, mayHaveLanded: boolean) => Promise<WriteVerdict<T>>;
-  /** Whether a try may be done long after a later one was answered; a conditional write cannot. */
+  /** Whether an attempt may be done long after a later one was answered. A conditional write cannot. */
   readonly canLandLate: boolean;
 }
 
-/** What one try came to. `isFinal` settles the call even if an earlier try went unanswered. */
+/** The outcome of one attempt. `isFinal` ends the call even if an earlier attempt had no answer. */
 interface WriteVerdict<T> {
   readonly outcome: Outcome<T>;
   readonly isFinal: boolean;
 }
 
 const ATTEMPT_TIMEOUT_MS = 5_000;
-/** With less time than this a try would bring doubt rather than an answer. */
+/** With less time than this an attempt would probably end without an answer. */
 const SHORTEST_ATTEMPT_MS = 20;
 const PAUSE = { firstMs: 50, mostMs: 1_000 };
 
 /**
- * Repeats a write until its outcome is known or the deadline comes. A refusal ends it at once (Forbidden: after a short
- * while), but not after a try that went unanswered: that one may have been let in, so only a verdict about the object
- * itself counts then.
+ * Repeats a write until its outcome is known or the deadline comes. A refusal ends it at once (Forbidden: after a short while), but
+ * not after an attempt without an answer. That attempt may have been accepted, so only a statement about the object itself counts.
  */
 async function untilDefinite<T>(
   timing: Timing,
