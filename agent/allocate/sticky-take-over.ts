@@ -10,7 +10,6 @@ import type { Pool, Route } from '#pkg/pool/pool.ts';
 import { holderKey } from '#pkg/record/holder.ts';
 import { type IpRecord, mayHaveSandbox, type RecordSpec } from '#pkg/record/ip-record.ts';
 import type { AddressProbe } from './address-probe.ts';
-
 import type { Plan } from './plan.ts';
 import type { Reattachment } from './reattachment.ts';
 import { draftRecord } from './take-address.ts';
