@@ -16,7 +16,10 @@ const handlers = admissionHandlers({
     get: async () => null,
   },
   world: { pools: async () => [buildPool({ name: 'there' })], subnets: async () => [] },
-  reservations: new Reservations(() => 0),
+  reservations: new Reservations(
+    () => 0,
+    async () => {},
+  ),
 });
 
 const text = fc.oneof(

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { DOMAIN_ANNOTATION } from '#pkg/crd/decode-domain.ts';
+import { DOMAIN_ANNOTATION, decodeDomain } from '#pkg/crd/decode-domain.ts';
 import type { Family } from '#pkg/ip/address.ts';
 import { isMap } from '#pkg/kube/objects/kube-object.ts';
 import type { ReviewFields } from './review.ts';
@@ -20,6 +20,16 @@ export function changesNothing(before: ReviewFields, after: ReviewFields): boole
   return isDeepStrictEqual(before['spec'], after['spec']) && domainOf(before) === domainOf(after);
 }
 
+/** The annotations with a new value: one that was wrong before is no reason to refuse the repair of another. */
+export function changedAnnotations(
+  before: ReviewFields,
+  after: ReviewFields,
+  names: readonly string[],
+): Record<string, unknown> {
+  const [old, next] = [annotationsOf(before), annotationsOf(after)];
+  return Object.fromEntries(names.filter((name) => old[name] !== next[name]).map((name) => [name, next[name]]));
+}
+
 /** What never changes once the object exists. */
 export function judgeFixed(before: ReviewFields, after: ReviewFields): AdmissionVerdict | null {
   const [old, next] = [specOf(before), specOf(after)];
@@ -29,7 +39,7 @@ export function judgeFixed(before: ReviewFields, after: ReviewFields): Admission
       return forbiddenField(`spec.${field}`, `is not changeable; it is ${JSON.stringify(old[field]).slice(0, 64)}`);
     }
   }
-  if (domainOf(before) === domainOf(after)) return null;
+  if (domainOf(before) === domainOf(after) || !isDomain(before)) return null;
   const field = `metadata.annotations["${DOMAIN_ANNOTATION}"]`;
   return forbiddenField(field, 'is not changeable: the addresses in use are of the old domain');
 }
@@ -46,8 +56,22 @@ export function specOf(object: ReviewFields): ReviewFields {
   return isMap(object['spec']) ? object['spec'] : {};
 }
 
-function domainOf(object: ReviewFields): string {
+function annotationsOf(object: ReviewFields): ReviewFields {
   const { annotations } = metadataOf(object);
-  const domain = isMap(annotations) ? annotations[DOMAIN_ANNOTATION] : undefined;
+  return isMap(annotations) ? annotations : {};
+}
+
+function domainOf(object: ReviewFields): string {
+  const domain = annotationsOf(object)[DOMAIN_ANNOTATION];
   return typeof domain === 'string' ? domain : 'default';
+}
+
+/** What is no domain has given out no addresses, and may be repaired. */
+function isDomain(object: ReviewFields): boolean {
+  try {
+    decodeDomain(annotationsOf(object));
+    return true;
+  } catch {
+    return false;
+  }
 }

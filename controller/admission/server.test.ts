@@ -13,6 +13,7 @@ const ca = createCa('ca', life);
 const makeIdentity = () => issueServing({ name: 'ca', key: createPrivateKey(ca.key) }, ['127.0.0.1'], life);
 
 let server: AdmissionServer;
+let isWorldAway = false;
 
 beforeAll(async () => {
   const handlers = admissionHandlers({
@@ -21,8 +22,14 @@ beforeAll(async () => {
     enableSpiderSubnet: true,
     enableValidatingResourcesDeletedWebhook: true,
     ledger: { takenOf: async () => [], get: async () => null },
-    world: { pools: async () => [], subnets: async () => Promise.reject(new Error('the world is away')) },
-    reservations: new Reservations(() => performance.now()),
+    world: {
+      pools: async () => [],
+      subnets: async () => (isWorldAway ? Promise.reject(new Error('the world is away')) : []),
+    },
+    reservations: new Reservations(
+      () => 0,
+      async () => {},
+    ),
   });
   const log = pino({ level: 'silent' });
   server = await startAdmissionServer({ handlers, identity: makeIdentity(), port: 0, host: '127.0.0.1', log });
@@ -134,7 +141,9 @@ describe('whatever is sent, the next call is answered', () => {
   });
 
   test('a mutation that cannot look at the subnets fails, so that the API server asks again', async () => {
+    isWorldAway = true;
     expect(await call(MUTATE, review({ operation: 'CREATE', object: POOL }))).toMatchObject({ status: 500 });
+    isWorldAway = false;
   });
 });
 

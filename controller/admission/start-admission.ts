@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { sleep } from '#pkg/kube/transport/timing.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { admissionHandlers } from './handlers.ts';
 import { identityFromFiles } from './identity-from-files.ts';
@@ -45,7 +46,10 @@ export async function startAdmission(
     ...settings,
     ledger,
     world: clusterWorld(client),
-    reservations: new Reservations(() => performance.now()),
+    reservations: new Reservations(
+      () => client.timing.nowMs(),
+      (ms) => sleep(client.timing, ms),
+    ),
   });
   const { port, host } = settings;
   const at = { port, ...(host === undefined ? {} : { host }) };

@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { decodeSpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
+import type { PoolRanges } from '#pkg/crd/pool-ranges.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
-import type { Pool } from '#pkg/pool/pool.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { RecordState } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
+import { metadataOf } from './judge-change.ts';
 import { Reservations } from './reservations.ts';
 import type { AdmissionRequest, ReviewFields } from './review.ts';
 import { type PoolValidation, validatePool } from './validate-pool.ts';
-import type { AdmissionVerdict } from './verdict.ts';
+import { type AdmissionVerdict, toFieldError } from './verdict.ts';
 
 const object = (name: string, spec: object = {}, metadata: object = {}): ReviewFields => ({
   apiVersion: 'spiderpool.spidernet.io/v2beta1',
@@ -17,11 +20,11 @@ const object = (name: string, spec: object = {}, metadata: object = {}): ReviewF
 });
 
 interface World {
-  readonly pools?: readonly Pool[];
+  readonly pools?: readonly PoolRanges[];
   readonly taken?: readonly { readonly address: string; readonly state: RecordState }[];
 }
 
-/** A world in which nothing that is admitted is ever stored. */
+/** A world in which nothing that is admitted is ever stored, and no time passes. */
 const given = ({ pools = [], taken = [] }: World = {}, more: Partial<PoolValidation> = {}): PoolValidation => ({
   enableIPv4: true,
   enableIPv6: true,
@@ -33,7 +36,10 @@ const given = ({ pools = [], taken = [] }: World = {}, more: Partial<PoolValidat
       taken.map(({ address, state }) => ({ ...parseAddress(address), domain: 'default', state, node: 'worker-1' })),
     get: async (name) => buildRecord({ address: name, holder: { namespace: 'prod', name: 'web-0' } }),
   },
-  reservations: new Reservations(() => 0),
+  reservations: new Reservations(
+    () => 0,
+    async () => {},
+  ),
   ...more,
 });
 
@@ -57,16 +63,29 @@ const textOf = (verdict: AdmissionVerdict) => {
 const judge = async (asked: AdmissionRequest, world: PoolValidation) => textOf(await validatePool(asked, world));
 
 describe('pools that are not stored yet', () => {
+  /** What was admitted is stored while the next one waits. */
+  const storing = (...pools: PoolRanges[]): PoolValidation => {
+    const reservations = new Reservations(
+      () => 0,
+      async () => void pools.push(...reservations.pools.beyond(pools)),
+    );
+    return given({ pools }, { reservations });
+  };
+
   test('of 20 at once with one range one is allowed, the others are told why', async () => {
-    const world = given();
+    const world = storing();
     const names = Array.from({ length: 20 }, (_, n) => `pool-${n}`);
     const verdicts = await Promise.all(names.map((name) => judge(create(object(name)), world)));
     expect(verdicts[0]).toBe('allowed');
     for (const verdict of verdicts.slice(1)) {
-      expect(verdict).toMatch(
-        /^spec.ips: Forbidden: overlap with IPPool pool-0, which is being created or changed right now/,
-      );
+      expect(verdict).toMatch(/^spec.ips: Forbidden: overlap with IPPool pool-0: /);
     }
+  });
+
+  test('a review that is not followed by a store is in nobody’s way', async () => {
+    const world = given();
+    expect(await judge(create(object('a')), world)).toBe('allowed');
+    expect(await judge(create(object('b')), world)).toBe('allowed');
   });
 
   test('a change that was asked about after its pool was gone is in nobody’s way', async () => {
@@ -76,10 +95,10 @@ describe('pools that are not stored yet', () => {
   });
 
   test('the repair of a pool that could not be read stands until it is stored', async () => {
-    const world = given();
+    const world = storing({ ...buildPool({ name: 'a', ips: [] }), uid: '' });
     const broken = object('a', { ips: ['10.0.0.9-10.0.0.1'] });
     expect(await judge(update(broken, object('a')), world)).toBe('allowed');
-    expect(await judge(create(object('b')), world)).toMatch(/overlap with IPPool a, which is being created or changed/);
+    expect(await judge(create(object('b')), world)).toMatch(/overlap with IPPool a: /);
   });
 
   test('a dry run is in nobody’s way', async () => {
@@ -99,6 +118,81 @@ describe('pools that are not stored yet', () => {
     await judge(create(object('a')), world);
     expect(await judge(remove('a', object('a')), world)).toBe('allowed');
     expect(await judge(create(object('b')), world)).toBe('allowed');
+  });
+});
+
+describe('an annotation that cannot be read is refused before it is stored', () => {
+  const annotated = (annotations: object) => object('a', {}, { annotations });
+  const COOLDOWN = 'ipledger.io/reuse-cooldown';
+
+  test.each([
+    { name: 'a cooldown', annotations: { [COOLDOWN]: '5min' }, says: /reuse-cooldown"\]: Invalid: .*5min/ },
+    {
+      name: 'a switch',
+      annotations: { 'ipledger.io/detect-gateway': 'yes' },
+      says: /detect-gateway"\]: Invalid: .*yes/,
+    },
+    { name: 'a domain', annotations: { 'ipledger.io/domain': 'Not_One' }, says: /domain"\]: / },
+  ])('$name, in a new pool and in a change of metadata alone', async ({ annotations, says }) => {
+    const judged = async (request: AdmissionRequest) =>
+      judge(request, given()).catch((thrown: unknown) => {
+        const refusal = toFieldError(thrown);
+        return refusal === null ? 'a fault' : textOf(refusal);
+      });
+    expect(await judged(create(annotated(annotations)))).toMatch(says);
+    expect(await judged(update(object('a'), annotated(annotations)))).toMatch(says);
+  });
+
+  test('but one that is there already does not stand in the way of other changes', async () => {
+    const before = annotated({ [COOLDOWN]: '5min', 'ipledger.io/detect-gateway': 'yes' });
+    expect(await judge(update(before, { ...before, metadata: { ...metadataOf(before), labels: {} } }), given())).toBe(
+      'allowed',
+    );
+    expect(await judge(update(before, annotated({ 'ipledger.io/detect-gateway': 'yes' })), given())).toBe('allowed');
+    const leaving = object('a', {}, { deletionTimestamp: 'now' });
+    const left = object('a', {}, { deletionTimestamp: 'now', annotations: { [COOLDOWN]: '5min' } });
+    expect(await judge(update(leaving, left), given())).toBe('allowed');
+  });
+
+  test('and a domain that is none may be repaired', async () => {
+    const before = annotated({ 'ipledger.io/domain': 'Not_One' });
+    expect(await judge(update(before, annotated({ 'ipledger.io/domain': 'blue' })), given())).toBe('allowed');
+  });
+});
+
+describe('beside a subnet', () => {
+  const subnet = (cidr: string, ...ips: string[]) =>
+    decodeSpiderSubnet({
+      apiVersion: 'spiderpool.spidernet.io/v2beta1',
+      kind: 'SpiderSubnet',
+      metadata: { name: 's', uid: 'uid-of-s' },
+      spec: { subnet: cidr, ips },
+    });
+  const beside = (it: ReturnType<typeof subnet>, enableSpiderSubnet = true) =>
+    given(
+      {},
+      {
+        enableSpiderSubnet,
+        world: { pools: async () => [], subnets: async () => [{ ...it, object: {} as KubeObject }] },
+      },
+    );
+
+  test.each([
+    { name: 'of its network, inside', it: subnet('10.0.0.0/24', '10.0.0.1-10.0.0.99'), says: /^allowed$/ },
+    {
+      name: 'of its network, but without its addresses',
+      it: subnet('10.0.0.0/24', '10.0.0.5-10.0.0.99'),
+      says: /spec.ips: Forbidden: add some IP ranges \[10.0.0.1-10.0.0.4\] that are not contained in controller Subnet s/,
+    },
+    {
+      name: 'that it crosses',
+      it: subnet('10.0.0.0/16', '10.0.0.1-10.0.0.99'),
+      says: /spec.subnet: Invalid: overlap with Subnet s which 'spec.subnet' is 10.0.0.0\/16/,
+    },
+    { name: 'elsewhere', it: subnet('10.7.0.0/16'), says: /^allowed$/ },
+  ])('$name', async ({ it, says }) => {
+    expect(await judge(create(object('a')), beside(it))).toMatch(says);
+    expect(await judge(create(object('a')), beside(it, false))).toBe('allowed');
   });
 });
 

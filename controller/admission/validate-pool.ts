@@ -1,7 +1,9 @@
 import { countHeld } from '#controller/lifecycle/count-held.ts';
-import { decodePool } from '#pkg/crd/decode-pool.ts';
+import { isPoolOfSubnet } from '#controller/project/plan-subnet-status.ts';
+import { decodePool, decodePoolAnnotations, POOL_ANNOTATIONS } from '#pkg/crd/decode-pool.ts';
 import type { SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import { findOverlap } from '#pkg/crd/pool-overlap.ts';
+import type { PoolRanges } from '#pkg/crd/pool-ranges.ts';
 import { cidrsOverlap, formatCidr } from '#pkg/ip/cidr.ts';
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { formatRange } from '#pkg/ip/range.ts';
@@ -10,9 +12,17 @@ import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { isHeldState } from '#pkg/record/ip-record.ts';
 import { recordName } from '#pkg/record/record-metadata.ts';
-import { changesNothing, type Families, isBeingDeleted, judgeFamily, judgeFixed, metadataOf } from './judge-change.ts';
+import {
+  changedAnnotations,
+  changesNothing,
+  type Families,
+  isBeingDeleted,
+  judgeFamily,
+  judgeFixed,
+  metadataOf,
+} from './judge-change.ts';
 import type { NetworkWorld } from './network-world.ts';
-import type { Reservations } from './reservations.ts';
+import { type Judgement, type Neighbours, type Reservations, withoutNeighbours } from './reservations.ts';
 import type { AdmissionRequest, ReviewFields } from './review.ts';
 import { type AdmissionVerdict, ALLOWED, forbidden, forbiddenField, invalid } from './verdict.ts';
 
@@ -25,47 +35,65 @@ export interface PoolValidation extends Families {
 }
 
 /** Throws what a decoder refuses. */
-export function validatePool(request: AdmissionRequest, given: PoolValidation): Promise<AdmissionVerdict> {
+export async function validatePool(request: AdmissionRequest, given: PoolValidation): Promise<AdmissionVerdict> {
   const { object, oldObject } = request;
   if (request.operation === 'DELETE') return validateDelete(request, given);
   if (object === null) throw new Error('the object is missing');
-  return given.reservations.alone(async () => {
-    const verdict = oldObject === null ? await judgeCreate(object, given) : await judgeUpdate(oldObject, object, given);
-    if (verdict.allowed && !request.isDryRun) reserve(object, oldObject, given.reservations);
-    return verdict;
+  const early = oldObject === null ? null : judgeMetadata(oldObject, object);
+  if (early !== null) return early;
+  const pool = decodePool(object);
+  const family = judgeFamily(pool.family, given);
+  if (family !== null) return family;
+  return given.reservations.decide({
+    ...(oldObject === null ? creation(pool, given) : change(pool, oldObject, object, given)),
+    admit: () => {
+      if (!request.isDryRun && !pool.isTerminating)
+        given.reservations.pools.hold(pool, { isChange: oldObject !== null });
+    },
   });
 }
 
-async function judgeCreate(object: ReviewFields, given: PoolValidation): Promise<AdmissionVerdict> {
-  const pool = decodePool(object);
-  return (
-    judgeFamily(pool.family, given) ??
-    judgeOverlap(pool, await othersOf(given)) ??
-    (await judgeOwner(object, pool, pool.addresses, given)) ??
-    ALLOWED
-  );
+/** What an update changes beside the spec, and what it may never change. Null: the rest has to be judged. */
+function judgeMetadata(before: ReviewFields, after: ReviewFields): AdmissionVerdict | null {
+  if (!isBeingDeleted(before)) {
+    const fixed = judgeFixed(before, after);
+    if (fixed !== null) return fixed;
+    decodePoolAnnotations(changedAnnotations(before, after, POOL_ANNOTATIONS));
+  }
+  if (changesNothing(before, after)) return ALLOWED;
+  return isBeingDeleted(before) ? forbidden('cannot update a terminating IPPool') : null;
 }
 
-async function judgeUpdate(
+function creation(pool: Pool, given: PoolValidation): Omit<Judgement, 'admit'> {
+  return {
+    look: () => lookAround(given),
+    judge: async ({ pools, subnets }) =>
+      judgeOverlap(pool, pools) ??
+      firstOf(subnets, (subnet) => judgeCrossing(pool, subnet) ?? judgeInside(pool, pool.addresses, subnet)),
+  };
+}
+
+function change(
+  pool: Pool,
   before: ReviewFields,
   after: ReviewFields,
   given: PoolValidation,
-): Promise<AdmissionVerdict> {
-  if (changesNothing(before, after)) return ALLOWED;
-  if (isBeingDeleted(before)) return forbidden('cannot update a terminating IPPool');
-  const fixed = judgeFixed(before, after);
-  if (fixed !== null) return fixed;
-  const pool = decodePool(after);
+): Omit<Judgement, 'admit'> {
   const old = tryDecode(before);
   // What was there before is not judged again: a pool that is at fault must be open to repair.
   const added = old === null ? pool.addresses : pool.addresses.subtract(old.addresses);
-  return (
-    judgeFamily(pool.family, given) ??
-    (added.isEmpty ? null : judgeOverlap({ ...pool, addresses: added }, await othersOf(given), 'addresses')) ??
-    (await judgeUse(pool, old, given)) ??
-    (await judgeOwner(after, pool, added, given)) ??
-    ALLOWED
-  );
+  const owner = owningSubnet(after);
+  return {
+    look: added.isEmpty ? withoutNeighbours : () => lookAround(given),
+    judge: async ({ pools, subnets }) =>
+      judgeOverlap({ ...pool, addresses: added }, pools, 'addresses') ??
+      (await judgeUse(pool, old, given)) ??
+      firstOf(subnets, (subnet) => judgeInside(pool, added, subnet, owner)),
+  };
+}
+
+async function lookAround({ world, enableSpiderSubnet }: PoolValidation): Promise<Neighbours> {
+  return { pools: await world.pools(), subnets: enableSpiderSubnet ? await world.subnets() : [] };
 }
 
 async function validateDelete({ name, oldObject }: AdmissionRequest, given: PoolValidation): Promise<AdmissionVerdict> {
@@ -75,34 +103,24 @@ async function validateDelete({ name, oldObject }: AdmissionRequest, given: Pool
   const pool = name === '' && typeof named === 'string' ? named : name;
   const held = isGuarded ? await countHeld(given.ledger, pool) : 0;
   if (held > 0) return forbidden(`cannot delete an IPPool with allocated IPs(${held})`);
-  given.reservations.drop(pool);
+  const { uid } = metadataOf(oldObject ?? {});
+  if (typeof uid === 'string') given.reservations.pools.drop(uid);
   return ALLOWED;
 }
 
-interface Others {
-  readonly stored: readonly Pool[];
-  readonly coming: readonly Pool[];
-}
-
-async function othersOf({ world, reservations }: PoolValidation): Promise<Others> {
-  const stored = await world.pools();
-  return { stored, coming: reservations.beyond(stored) };
-}
-
 /** Equal subnets are fine while their addresses differ; different ones must not cross, but where that has happened it is not asked again. */
-function judgeOverlap(pool: Pool, { stored, coming }: Others, only?: 'addresses'): AdmissionVerdict | null {
-  for (const other of [...stored, ...coming]) {
+function judgeOverlap(pool: Pool, others: readonly PoolRanges[], only?: 'addresses'): AdmissionVerdict | null {
+  for (const other of others) {
     const overlap = findOverlap(pool, [other]);
     if (overlap === null) continue;
-    const hint = coming.includes(other) ? ', which is being created or changed right now' : '';
     const isCrossing = pool.subnet.first !== other.subnet.first || pool.subnet.prefix !== other.subnet.prefix;
     if (!isCrossing) {
       const totals = 'the addresses of a pool are spec.ips less spec.excludeIPs';
-      return forbiddenField('spec.ips', `overlap with IPPool ${other.name}${hint}: ${overlap}; ${totals}`);
+      return forbiddenField('spec.ips', `overlap with IPPool ${other.name}: ${overlap}; ${totals}`);
     }
     if (only === undefined) {
       const subnet = formatCidr(other.subnet);
-      return invalid('spec.subnet', `overlap with IPPool ${other.name}${hint} which 'spec.subnet' is ${subnet}`);
+      return invalid('spec.subnet', `overlap with IPPool ${other.name} which 'spec.subnet' is ${subnet}`);
     }
   }
   return null;
@@ -123,20 +141,24 @@ async function judgeUse(pool: Pool, old: Pool | null, { ledger }: PoolValidation
   return forbiddenField('spec.ips', `remove an IP address ${address} that is being used by ${holder}`);
 }
 
-async function judgeOwner(
-  object: ReviewFields,
-  pool: Pool,
-  added: IntervalSet,
-  { enableSpiderSubnet, world }: PoolValidation,
-): Promise<AdmissionVerdict | null> {
-  const uid = enableSpiderSubnet ? owningSubnet(object) : null;
-  if (uid === null) return null;
-  const subnet = (await world.subnets()).find((candidate) => candidate.uid === uid);
-  return subnet === undefined ? null : judgeInside(pool, added, subnet);
+/** As a subnet is refused that crosses a pool of another network. */
+function judgeCrossing(pool: Pool, subnet: SpiderSubnet): AdmissionVerdict | null {
+  if (subnet.isTerminating || subnet.domain !== pool.domain || !cidrsOverlap(pool.subnet, subnet.subnet)) return null;
+  if (isPoolOfSubnet(subnet, pool)) return null;
+  return invalid(
+    'spec.subnet',
+    `overlap with Subnet ${subnet.name} which 'spec.subnet' is ${formatCidr(subnet.subnet)}`,
+  );
 }
 
-function judgeInside(pool: Pool, added: IntervalSet, subnet: SpiderSubnet): AdmissionVerdict | null {
-  if (!cidrsOverlap(pool.subnet, subnet.subnet)) return null;
+function judgeInside(
+  pool: Pool,
+  added: IntervalSet,
+  subnet: SpiderSubnet,
+  owner: string | null = null,
+): AdmissionVerdict | null {
+  const isOwner = subnet.uid === owner && cidrsOverlap(pool.subnet, subnet.subnet);
+  if (!isOwner && (subnet.isTerminating || !isPoolOfSubnet(subnet, pool))) return null;
   const [outside] = added.subtract(subnet.addresses).intervals();
   if (outside === undefined) return null;
   const range = formatRange(pool.family, outside);
@@ -153,11 +175,12 @@ function owningSubnet(object: ReviewFields): string | null {
   return isMap(owner) && typeof owner['uid'] === 'string' ? owner['uid'] : null;
 }
 
-/** A pool that could not be read is in no list, so its repair counts as a new one. */
-function reserve(object: ReviewFields, oldObject: ReviewFields | null, reservations: Reservations): void {
-  const pool = tryDecode(object);
-  const isChange = oldObject !== null && tryDecode(oldObject) !== null;
-  if (pool !== null && !pool.isTerminating) reservations.hold(pool, { isChange });
+function firstOf<T>(items: readonly T[], judge: (item: T) => AdmissionVerdict | null): AdmissionVerdict | null {
+  for (const item of items) {
+    const verdict = judge(item);
+    if (verdict !== null) return verdict;
+  }
+  return null;
 }
 
 function tryDecode(object: ReviewFields): Pool | null {

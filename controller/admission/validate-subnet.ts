@@ -1,16 +1,17 @@
 import { isPoolOfSubnet } from '#controller/project/plan-subnet-status.ts';
 import { decodeSpiderSubnet, type SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
+import type { PoolRanges } from '#pkg/crd/pool-ranges.ts';
 import { cidrsOverlap, formatCidr } from '#pkg/ip/cidr.ts';
-import type { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { formatRange } from '#pkg/ip/range.ts';
-import type { Pool } from '#pkg/pool/pool.ts';
 import { changesNothing, type Families, isBeingDeleted, judgeFamily, judgeFixed } from './judge-change.ts';
 import type { NetworkWorld } from './network-world.ts';
+import type { Reservations } from './reservations.ts';
 import type { AdmissionRequest, ReviewFields } from './review.ts';
 import { type AdmissionVerdict, ALLOWED, forbidden, forbiddenField, invalid } from './verdict.ts';
 
 export interface SubnetValidation extends Families {
   readonly world: NetworkWorld;
+  readonly reservations: Reservations;
   readonly enableValidatingResourcesDeletedWebhook: boolean;
 }
 
@@ -19,43 +20,39 @@ export async function validateSubnet(request: AdmissionRequest, given: SubnetVal
   const { object, oldObject } = request;
   if (request.operation === 'DELETE') return judgeDelete(oldObject, given);
   if (object === null) throw new Error('the object is missing');
-  return oldObject === null ? judgeCreate(object, given) : judgeUpdate(oldObject, object, given);
-}
-
-async function judgeCreate(object: ReviewFields, given: SubnetValidation): Promise<AdmissionVerdict> {
+  const early = oldObject === null ? null : judgeMetadata(oldObject, object);
+  if (early !== null) return early;
   const subnet = decodeSpiderSubnet(object);
-  return (
-    judgeFamily(subnet.family, given) ??
-    judgeOthers(subnet, await given.world.subnets()) ??
-    judgePools(subnet, await given.world.pools()) ??
-    ALLOWED
-  );
+  const family = judgeFamily(subnet.family, given);
+  if (family !== null) return family;
+  return given.reservations.decide({
+    look: async () => ({ pools: await given.world.pools(), subnets: await given.world.subnets() }),
+    judge: async ({ pools, subnets }) =>
+      oldObject === null
+        ? (judgeOthers(subnet, subnets) ?? judgePools(subnet, pools))
+        : judgeRemoved(subnet, tryDecode(oldObject), pools),
+    admit: () => {
+      if (request.isDryRun || subnet.isTerminating) return;
+      given.reservations.subnets.hold(subnet, { isChange: oldObject !== null && tryDecode(oldObject) !== null });
+    },
+  });
 }
 
-async function judgeUpdate(
-  before: ReviewFields,
-  after: ReviewFields,
-  given: SubnetValidation,
-): Promise<AdmissionVerdict> {
+function judgeMetadata(before: ReviewFields, after: ReviewFields): AdmissionVerdict | null {
   if (changesNothing(before, after)) return ALLOWED;
   if (isBeingDeleted(before)) return forbidden('cannot update a terminating Subnet');
-  const fixed = judgeFixed(before, after);
-  if (fixed !== null) return fixed;
-  const subnet = decodeSpiderSubnet(after);
-  const removed = tryDecode(before)?.addresses.subtract(subnet.addresses);
-  return (
-    judgeFamily(subnet.family, given) ??
-    (removed?.isEmpty ? null : judgeRemoved(subnet, removed, await given.world.pools())) ??
-    ALLOWED
-  );
+  return judgeFixed(before, after);
 }
 
 async function judgeDelete(object: ReviewFields | null, given: SubnetValidation): Promise<AdmissionVerdict> {
-  if (object === null || !given.enableValidatingResourcesDeletedWebhook || isBeingDeleted(object)) return ALLOWED;
-  const subnet = tryDecode(object);
+  const subnet = object === null ? null : tryDecode(object);
   if (subnet === null) return ALLOWED;
-  const count = poolsIn(subnet, await given.world.pools()).reduce((sum, { addresses }) => sum + addresses.size, 0n);
-  return count === 0n ? ALLOWED : forbidden(`cannot delete a Subnet with allocated IPs(${count})`);
+  const isGuarded = given.enableValidatingResourcesDeletedWebhook && !subnet.isTerminating;
+  const pools = isGuarded ? poolsIn(subnet, await given.world.pools()) : [];
+  const count = pools.reduce((sum, { addresses }) => sum + addresses.size, 0n);
+  if (count > 0n) return forbidden(`cannot delete a Subnet with allocated IPs(${count})`);
+  given.reservations.subnets.drop(subnet.uid);
+  return ALLOWED;
 }
 
 function judgeOthers(subnet: SpiderSubnet, others: readonly SpiderSubnet[]): AdmissionVerdict | null {
@@ -67,7 +64,7 @@ function judgeOthers(subnet: SpiderSubnet, others: readonly SpiderSubnet[]): Adm
   return invalid('spec.subnet', `overlap with Subnet ${other.name} which 'spec.subnet' is ${formatCidr(other.subnet)}`);
 }
 
-function judgePools(subnet: SpiderSubnet, pools: readonly Pool[]): AdmissionVerdict | null {
+function judgePools(subnet: SpiderSubnet, pools: readonly PoolRanges[]): AdmissionVerdict | null {
   for (const pool of pools) {
     if (pool.domain !== subnet.domain || !cidrsOverlap(pool.subnet, subnet.subnet)) continue;
     if (!isPoolOfSubnet(subnet, pool)) {
@@ -84,11 +81,13 @@ function judgePools(subnet: SpiderSubnet, pools: readonly Pool[]): AdmissionVerd
   return null;
 }
 
+/** Addresses that an update takes away must belong to no pool, unless they were away before. */
 function judgeRemoved(
   subnet: SpiderSubnet,
-  removed: IntervalSet | undefined,
-  pools: readonly Pool[],
+  old: SpiderSubnet | null,
+  pools: readonly PoolRanges[],
 ): AdmissionVerdict | null {
+  const removed = old?.addresses.subtract(subnet.addresses);
   for (const pool of poolsIn(subnet, pools)) {
     const lost = pool.addresses.subtract(subnet.addresses);
     const [used] = (removed === undefined ? lost : lost.intersect(removed)).intervals();
@@ -99,7 +98,7 @@ function judgeRemoved(
   return null;
 }
 
-function poolsIn(subnet: SpiderSubnet, pools: readonly Pool[]): Pool[] {
+function poolsIn(subnet: SpiderSubnet, pools: readonly PoolRanges[]): PoolRanges[] {
   return pools.filter((pool) => isPoolOfSubnet(subnet, pool));
 }
 

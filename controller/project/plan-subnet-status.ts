@@ -48,7 +48,7 @@ export function planSubnetStatus(
   return isDeepStrictEqual(readBack, found) ? null : status;
 }
 
-export function isPoolOfSubnet({ domain, subnet }: SpiderSubnet, pool: Pool): boolean {
+export function isPoolOfSubnet({ domain, subnet }: SpiderSubnet, pool: Pick<Pool, 'domain' | 'subnet'>): boolean {
   return pool.domain === domain && formatCidr(pool.subnet) === formatCidr(subnet);
 }
 

@@ -13,7 +13,7 @@ import { type Address, type Family, formatAddress } from '#pkg/ip/address.ts';
 import { type Cidr, formatCidr } from '#pkg/ip/cidr.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import { decodeDomain } from './decode-domain.ts';
+import { DOMAIN_ANNOTATION, decodeDomain } from './decode-domain.ts';
 import { decodeLabelSelector } from './decode-label-selector.ts';
 import {
   decodeAddressInside,
@@ -25,7 +25,7 @@ import {
 import { decodeObject } from './decode-object.ts';
 import { decodeApplicationAffinity, decodePodAffinity } from './decode-pod-affinity.ts';
 import { decodeRoutes } from './decode-routes.ts';
-import { decodeCooldownSeconds } from './reuse-cooldown.ts';
+import { decodeCooldownSeconds, REUSE_COOLDOWN } from './reuse-cooldown.ts';
 
 const SPEC_FIELDS = [
   'ipVersion',
@@ -75,11 +75,22 @@ export function decodePool(value: unknown): Pool {
     isDefault: decodeSwitch(spec, 'default'),
     isDisabled: decodeSwitch(spec, 'disable'),
     isTerminating: metadata.isTerminating,
-    domain: decodeDomain(metadata.annotations),
-    reuseCooldownSeconds: decodeCooldownSeconds(metadata.annotations),
-    detectConflict: decodeFlag(metadata.annotations, DETECT_CONFLICT),
-    detectGateway: decodeFlag(metadata.annotations, DETECT_GATEWAY),
-    hasProxyArp: decodeFlag(metadata.annotations, PROXY_ARP) ?? false,
+    ...decodePoolAnnotations(metadata.annotations),
+  };
+}
+
+/** The annotations of a pool that have a meaning here. */
+export const POOL_ANNOTATIONS = [DOMAIN_ANNOTATION, REUSE_COOLDOWN, DETECT_CONFLICT, DETECT_GATEWAY, PROXY_ARP];
+
+export function decodePoolAnnotations(
+  annotations: Fields,
+): Pick<Pool, 'domain' | 'reuseCooldownSeconds' | 'detectConflict' | 'detectGateway' | 'hasProxyArp'> {
+  return {
+    domain: decodeDomain(annotations),
+    reuseCooldownSeconds: decodeCooldownSeconds(annotations),
+    detectConflict: decodeFlag(annotations, DETECT_CONFLICT),
+    detectGateway: decodeFlag(annotations, DETECT_GATEWAY),
+    hasProxyArp: decodeFlag(annotations, PROXY_ARP) ?? false,
   };
 }
 

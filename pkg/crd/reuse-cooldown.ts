@@ -1,7 +1,7 @@
 import { parseDurationSeconds } from '#pkg/decode/duration.ts';
 import { asParsed, childPath, type Fields, ifPresent } from '#pkg/decode/untrusted.ts';
 
-const REUSE_COOLDOWN = 'ipledger.io/reuse-cooldown';
+export const REUSE_COOLDOWN = 'ipledger.io/reuse-cooldown';
 const LONGEST_SECONDS = 7 * 24 * 3600;
 
 /** How long a released address of the pool is not given out, from the annotations of the pool. */

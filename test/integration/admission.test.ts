@@ -1,3 +1,5 @@
+import { request } from 'node:https';
+import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startAdmission } from '#controller/admission/start-admission.ts';
 import { keepPools } from '#controller/lifecycle/keep-pools.ts';
@@ -21,6 +23,7 @@ import { installWebhooks, removeWebhooks } from './webhook-install.ts';
 let cluster: LedgerCluster;
 let admin: KubeClient;
 let ledger: Ledger;
+let webhookPort: number;
 const running = new AsyncDisposableStack();
 
 const SETTINGS = {
@@ -44,9 +47,9 @@ beforeAll(async () => {
   admin = running.use(clientOf(cluster.server));
   ledger = openKubernetesLedger(cluster.controller());
   // The configurations are applied first, as by an operator: the replica finds them and adds its CA.
-  const port = await findFreePort();
-  await installWebhooks(admin, port);
-  running.use(await startReplica(port));
+  webhookPort = await findFreePort();
+  await installWebhooks(admin, webhookPort);
+  running.use(await startReplica(webhookPort));
   await untilCalled();
 });
 afterAll(() => running.disposeAsync());
@@ -247,6 +250,56 @@ test('of 20 pools with one range created at once exactly one is stored', async (
   expect((await sure(admin.list(POOLS))).items).toHaveLength(1);
 });
 
+test('of six equal subnets created at once exactly one is stored', async () => {
+  const names = Array.from({ length: 6 }, (_, n) => `subnet-${n}`);
+  const outcomes = await Promise.all(names.map((name) => refusal(admin.create(SUBNETS, poolOf(name, SPEC)))));
+  expect(outcomes.filter((outcome) => outcome === 'accepted')).toHaveLength(1);
+  for (const outcome of outcomes) expect(outcome).toMatch(/^accepted$|overlap with Subnet subnet-/);
+  expect((await sure(admin.list(SUBNETS))).items).toHaveLength(1);
+});
+
+test.each([
+  { name: 'crosses it', subnet: { subnet: '10.0.0.0/8', ips: ['10.0.0.1-10.0.0.99'] } },
+  { name: 'has addresses that it does not control', subnet: { ...SPEC, ips: ['10.0.0.5-10.0.0.99'] } },
+])('of a subnet and a pool that $name, created at once, exactly one is stored', async ({ subnet }) => {
+  for (let round = 0; round < 5; round++) {
+    const outcomes = await Promise.all([
+      refusal(admin.create(SUBNETS, poolOf('s', subnet))),
+      refusal(create('pool-a', {})),
+    ]);
+    expect(outcomes.filter((outcome) => outcome === 'accepted')).toHaveLength(1);
+    await removeAllPools();
+  }
+});
+
+test('a pool with an annotation that cannot be read is refused, also where only the annotation changes', async () => {
+  const typo = { annotations: { 'ipledger.io/reuse-cooldown': '5min' } };
+  const says = /metadata.annotations\["ipledger.io\/reuse-cooldown"\]: Invalid: .*5min/;
+  expect(await refusal(create('pool-a', {}, typo))).toMatch(says);
+  await sure(create('pool-a', {}));
+  expect(await refusal(change('pool-a', { metadata: typo }))).toMatch(says);
+  await sure(change('pool-a', { metadata: { annotations: { 'ipledger.io/reuse-cooldown': '5m' } } }));
+});
+
+/** A review as a stranger sends it: nothing is stored after it. */
+async function reviewAsStranger(port: number, name: string): Promise<unknown> {
+  const kind = { apiVersion: 'spiderpool.spidernet.io/v2beta1', kind: 'SpiderIPPool' };
+  const object = { ...kind, metadata: { name }, spec: SPEC };
+  const body = JSON.stringify({ request: { uid: 'u', name, operation: 'CREATE', object } });
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const path = '/validate-spiderpool-spidernet-io-v2beta1-spiderippool';
+  const at = { host: '127.0.0.1', port, path, method: 'POST', rejectUnauthorized: false, agent: false };
+  const outgoing = request(at, (incoming) => void json(incoming).then(resolve, reject));
+  outgoing.once('error', reject);
+  outgoing.end(body);
+  return promise;
+}
+
+test('a review that no API server sent keeps no pool from being created', async () => {
+  expect(await reviewAsStranger(webhookPort, 'stranger')).toMatchObject({ response: { allowed: true } });
+  await sure(create('pool-a', {}));
+});
+
 test('status and records do not pass the webhook: they are written while it does not answer', async () => {
   await sure(create('pool-a', {}));
   const status = { totalIPCount: 7 };
@@ -319,4 +372,18 @@ test('of pools that slipped past admission at the same instant all but one are m
   }, 60_000);
   expect((await sure(admin.list(POOLS))).items).toHaveLength(5);
   await oneIsServed();
+});
+
+test('a pool that cannot be read, because it was stored before, still has its ranges', async () => {
+  // No webhook is installed here: the test before has removed it.
+  await sure(create('broken', {}, { annotations: { 'ipledger.io/reuse-cooldown': '5min' } }));
+  const port = await findFreePort();
+  await installWebhooks(admin, port);
+  running.use(await startReplica(port));
+  await untilCalled();
+  expect(await refusal(create('pool-a', {}))).toMatch(/overlap with IPPool broken/);
+  expect(await refusal(admin.create(SUBNETS, poolOf('s', { subnet: '10.0.0.0/8' })))).toMatch(
+    /overlap with IPPool broken/,
+  );
+  await sure(change('broken', { metadata: { annotations: { 'ipledger.io/reuse-cooldown': '5m' } } }));
 });
