@@ -38,6 +38,9 @@ export interface AddressProbeDeps {
   readonly onConflict?: (record: IpRecord, mac: string) => void;
 }
 
+/** `unknown`: the network could not be asked. */
+export type Answering = 'nobody' | 'somebody' | 'unknown';
+
 /** Asks the network about an address whose record was just written, and draws the consequences. */
 export class AddressProbe {
   readonly #deps: AddressProbeDeps;
@@ -77,7 +80,7 @@ export class AddressProbe {
    * Whatever the switch says: `nobody` only if the network was asked for the address and nobody answered, `unknown` where it
    * could not be asked. A gateway that is to be there and is not fails the call, as with every other address.
    */
-  async whoAnswers(spec: RecordSpec, pool: Pool, call: Call): Promise<'nobody' | 'somebody' | 'unknown'> {
+  async whoAnswers(spec: RecordSpec, pool: Pool, call: Call): Promise<Answering> {
     const target = this.#targetOf(spec, { ...pool, detectConflict: true });
     if (target === null) return 'unknown';
     const verdict = await this.#probe(target, call);

@@ -14,6 +14,7 @@ import type { AddressProbe } from './address-probe.ts';
 import { type Exhausted, exhaustedError } from './exhausted.ts';
 import type { FreedWaiters } from './freed-waiters.ts';
 import { type FamilyPlan, type MissingPlan, type RequestedAddress, takenError } from './plan.ts';
+import type { SuspectProbe } from './suspect-probe.ts';
 import { type Drafting, type Taking, takeAddress, takeRequested } from './take-address.ts';
 import { takeSuspect } from './take-suspect.ts';
 
@@ -26,6 +27,7 @@ export interface FamilyTakerDeps {
   readonly waiters: FreedWaiters;
   readonly giveBack: GiveBack;
   readonly probe: AddressProbe;
+  readonly suspectProbe: SuspectProbe;
   readonly exhaustedWaitMs: number;
   readonly nowMs: () => number;
   readonly failpoint: Failpoint;
@@ -96,7 +98,7 @@ export class FamilyTaker {
       if (record !== null) return record;
     }
     for (const view of views) {
-      const record = await takeSuspect(view, taking, this.#deps.probe);
+      const record = await takeSuspect(view, taking, this.#deps.suspectProbe);
       if (record !== null) return this.#remember(record);
     }
     return { family: plan.family, views, objected: plan.objected };

@@ -183,6 +183,14 @@ test.each([
   expect(await made.add(made.pods.put('db-0', { controller: SET }), 'c1')).toEqual([taken]);
 });
 
+test('its own Suspect address is taken after three silent rounds, as by anybody', async () => {
+  const prober = new ScriptedProber();
+  await using made = await startMemoryClusterAgent([POOL], { prober });
+  await leave(made, { '10.0.0.11': 'Suspect' });
+  expect(await made.add(made.pods.put('db-0', { controller: SET }), 'c1')).toEqual(['10.0.0.11']);
+  expect(prober.probed).toEqual(['10.0.0.11', '10.0.0.11', '10.0.0.11']);
+});
+
 test('the call waits for the address that it may have, and not for one of a pool that is no candidate any more', async () => {
   await using made = await startMemoryClusterAgent([CLOSED, OPEN]);
   await leave(made, { '10.0.0.11': 'Allocated', '10.9.0.11': 'Allocated' });

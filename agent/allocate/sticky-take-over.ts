@@ -12,6 +12,7 @@ import { type IpRecord, mayHaveSandbox, type RecordSpec } from '#pkg/record/ip-r
 import type { AddressProbe } from './address-probe.ts';
 import type { Plan } from './plan.ts';
 import type { Reattachment } from './reattachment.ts';
+import type { SuspectProbe } from './suspect-probe.ts';
 import { draftRecord } from './take-address.ts';
 import { poolOf, waitingFor } from './waiting-records.ts';
 
@@ -20,6 +21,7 @@ export interface StickyDeps {
   readonly index: NodeIndex;
   readonly reattachment: Reattachment;
   readonly probe: AddressProbe;
+  readonly suspectProbe: SuspectProbe;
   /** Never from a cache: is the pod behind this call still the one that lives? */
   readonly isStillAlive: (facts: HolderFacts) => Promise<boolean>;
   /** Addresses that no pod may get, as they are now. */
@@ -126,11 +128,11 @@ export class StickyTakeOver {
 
   /** The order matters: listed, then the pod itself read, then the write on what was listed. */
   async #takeOver(seen: IpRecord, pool: Pool, { facts, survey, routes, call }: StickyCall): Promise<TakeOver> {
-    const { ledger, index, probe } = this.#deps;
+    const { ledger, index, probe, suspectProbe } = this.#deps;
     const holder = { ...facts.holder, attachGeneration: seen.spec.holder.attachGeneration + 1 };
     const drafting = { holder, cleanGateway: survey.cleanGateway, routes };
     const next = draftRecord(pool, parseAddress(seen.spec.address).value, drafting);
-    if (seen.spec.state === 'Suspect' && (await probe.whoAnswers(next, pool, call)) !== 'nobody') {
+    if (seen.spec.state === 'Suspect' && (await suspectProbe.whoAnswers(next, pool, call)) !== 'nobody') {
       return { done: false, because: 'in-use' };
     }
     if (isInDoubt(seen)) await this.#refuseUsed(seen, next, pool, call);

@@ -37,7 +37,8 @@ test.each([{ detectConflict: false }, { detectConflict: true }])(
     await using made = await startMemoryAgent([{ ...POOL, detectConflict: false }], { ledger, prober, probeSettings });
     const { ips } = await made.agent.add(addArgs('c1'), newCall());
     expect(ips).toMatchObject([{ address: '10.0.0.11/24' }]);
-    expect(prober.targets).toMatchObject([{ interface: 'eth0', detectConflict: true }]);
+    const target = { interface: 'eth0', detectConflict: true };
+    expect(prober.targets).toMatchObject([target, target, target]);
     expect(await ledger.get('10.0.0.11')).toMatchObject({ spec: { state: 'Allocated', holder: { uid: 'c1' } } });
   },
 );

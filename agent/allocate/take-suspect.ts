@@ -3,17 +3,17 @@ import type { PoolView } from '#agent/views/pool-view.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { recordName } from '#pkg/record/record-metadata.ts';
-import type { AddressProbe } from './address-probe.ts';
+import type { SuspectProbe } from './suspect-probe.ts';
 import { draftRecord, type Taking } from './take-address.ts';
 
-/** Each try costs a read and a whole probe window. */
+/** Each try costs a read and up to three rounds of probing. */
 const MOST_TRIES = 8;
 
 /**
  * The last resort of a full pool: an address whose holder is only suspected to be gone (rule 3). It is probed before
  * anything is written: where its holder lives on, its record must stay as it is.
  */
-export async function takeSuspect(view: PoolView, taking: Taking, probe: AddressProbe): Promise<IpRecord | null> {
+export async function takeSuspect(view: PoolView, taking: Taking, probe: SuspectProbe): Promise<IpRecord | null> {
   // Another call may be able to probe these.
   const unknown = new Set<bigint>();
   try {
@@ -37,7 +37,7 @@ async function takeOver(
   value: bigint,
   pool: Pool,
   taking: Taking,
-  probe: AddressProbe,
+  probe: SuspectProbe,
 ): Promise<IpRecord | 'somebody' | 'unknown'> {
   const { ledger, call } = taking;
   const seen = await ledger.get(recordName({ family: pool.family, value }, pool.domain));

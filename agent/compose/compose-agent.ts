@@ -7,6 +7,7 @@ import { FreedWaiters } from '#agent/allocate/freed-waiters.ts';
 import type { PlanOptions } from '#agent/allocate/plan.ts';
 import { Reattachment } from '#agent/allocate/reattachment.ts';
 import { StickyTakeOver } from '#agent/allocate/sticky-take-over.ts';
+import { type Pause, SuspectProbe } from '#agent/allocate/suspect-probe.ts';
 import type { Failpoint } from '#agent/calls/failpoint.ts';
 import { KeyedQueue } from '#agent/calls/keyed-queue.ts';
 import { EntryBackoff } from '#agent/debts/entry-backoff.ts';
@@ -66,6 +67,8 @@ export interface AgentPorts {
   readonly metrics?: AgentMetrics;
   readonly events?: Events;
   readonly onConflict?: (record: IpRecord, mac: string) => void;
+  /** The pause between two probes of a Suspect address. */
+  readonly pause?: Pause;
   readonly nowMs?: () => number;
   readonly now?: () => Date;
 }
@@ -105,7 +108,10 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
   const waiters = new FreedWaiters(ledger, catalog, views, MOST_WAITERS);
   const onVerdict = metrics.probe.bind(metrics);
   const probe = new AddressProbe({ prober, settings, ledger, index, giveBack, now, log, onVerdict, onConflict });
-  const taker = new FamilyTaker({ ...ports, views, waiters, giveBack, probe, nowMs, metrics });
+  const { pause } = ports;
+  const { windowMs } = settings;
+  const suspectProbe = new SuspectProbe({ probe, windowMs, nowMs, ...(pause === undefined ? {} : { pause }) });
+  const taker = new FamilyTaker({ ...ports, views, waiters, giveBack, probe, suspectProbe, nowMs, metrics });
   const reattachment = new Reattachment({ ledger, index, catalog, options, giveBack, probe });
   const { isStillAlive, exhaustedWaitMs: waitMs } = ports;
   const sticky =
@@ -116,6 +122,7 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
           index,
           reattachment,
           probe,
+          suspectProbe,
           isStillAlive,
           reserved: (family) => catalog.current().reserved[family],
           waitMs,

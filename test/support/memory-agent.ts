@@ -85,6 +85,7 @@ export async function startMemoryAgent(
     failpoint: () => {},
     prober: null,
     probeSettings: NO_PROBING,
+    pause: async () => {},
     ...options,
     ledger,
     index,

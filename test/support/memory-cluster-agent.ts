@@ -111,6 +111,7 @@ export async function startMemoryClusterAgent(
     failpoint: () => {},
     prober: null,
     probeSettings: NO_PROBING,
+    pause: async () => {},
     ...wish,
     nowMs,
     now,
