@@ -70,6 +70,7 @@ export interface ExplainedPool {
 export interface Finding {
   readonly kind:
     | 'duplicate-holder'
+    | 'in-doubt'
     | 'reserved-address'
     | 'outside-pool'
     | 'unknown-pool'

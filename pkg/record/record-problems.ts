@@ -5,7 +5,7 @@ import { holderKey } from './holder.ts';
 import { type IpRecord, recordFamily } from './ip-record.ts';
 
 export interface RecordProblem {
-  readonly kind: 'duplicate-holder' | 'reserved-address' | 'outside-pool' | 'unknown-pool';
+  readonly kind: 'duplicate-holder' | 'in-doubt' | 'reserved-address' | 'outside-pool' | 'unknown-pool';
   readonly subject: string;
   readonly message: string;
 }
@@ -17,10 +17,11 @@ export interface Pools {
 
 type Describe = (record: IpRecord) => string;
 
-/** What records alone show to be wrong: two for one holder, or one that its pool would not give out any more. */
+/** What records alone show to be wrong: two for one holder, one in doubt, or one that its pool would not give out any more. */
 export function findStoredProblems(records: readonly IpRecord[], pools: Pools, describe: Describe): RecordProblem[] {
   return [
     ...findDuplicates(records, describe),
+    ...records.flatMap((record) => findDoubt(record, describe)),
     ...records.flatMap((record) => findPoolProblem(record, pools, describe)),
   ];
 }
@@ -43,6 +44,16 @@ function findDuplicates(records: readonly IpRecord[], describe: Describe): Recor
       },
     ];
   });
+}
+
+/** Rule 6: its pod is gone, and nobody has proved that its sandbox is. */
+function findDoubt(record: IpRecord, describe: Describe): RecordProblem[] {
+  const { state, holder, address } = record.spec;
+  const isInDoubt = state === 'Suspect' || (state === 'Retained' && holder.uid !== undefined);
+  if (!isInDoubt) return [];
+  const where = holder.node === '' ? '' : ` on ${holder.node}`;
+  const message = `it is ${state}: ${describe(record)} has ended, and its sandbox${where} is not proven gone`;
+  return [{ kind: 'in-doubt', subject: address, message }];
 }
 
 function findPoolProblem(record: IpRecord, { pools, reserved }: Pools, describe: Describe): RecordProblem[] {

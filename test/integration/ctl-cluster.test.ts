@@ -98,6 +98,18 @@ test('check finds two addresses of one holder, and addresses outside their pool'
   ]);
 });
 
+test('check names addresses whose sandbox is not proven gone', async () => {
+  await hold('10.0.0.11');
+  const ledger = openKubernetesLedger(cluster.controller());
+  const seen = await ledger.get('10.0.0.11');
+  if (seen === null) throw new Error('the record is missing');
+  await ledger.amend(seen, { ...seen.spec, state: 'Suspect' });
+  await ledger.close();
+  const { code, stdout } = await ctl('check');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/in-doubt +10\.0\.0\.11 +it is Suspect: .*prod\/web-0.* on worker-1 is not proven gone/);
+});
+
 test('release deletes exactly the record that was shown', async () => {
   await hold('10.0.0.11');
   expect(await ctl('release', '10.0.0.11', '--yes')).toMatchObject({ code: 0 });
