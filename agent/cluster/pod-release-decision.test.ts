@@ -88,6 +88,7 @@ test('what rests or waits already is not touched by a DEL', () => {
   const record = buildRecord({ holder: DB });
   expect(judge({ ...record, spec: toRetained(record.spec) })).toBe('keep');
   expect(judge(buildRecord({ state: 'Suspect', holder: WEB }))).toBe('free');
+  expect(judge(buildRecord({ state: 'Suspect', holder: DB }))).toBe('free');
 });
 
 test('the DEL of a sandbox that was in doubt ends the doubt', async () => {

@@ -18,6 +18,8 @@ export function podReleaseDecision(pods: Pick<Pods, 'known'>, switches: StickySw
     // Without a container nobody can tell whether this DEL is of the sandbox that has it or of an older one: while the
     // pod's object is there its own may run on in its grace. The controller ends it after the object.
     if (pod !== null && holder.containerID === undefined) return 'keep';
+    // The controller makes a sticky holder's record Suspect only when its owner does not want the address any more.
+    if (spec.state === 'Suspect') return 'free';
     return isSticky || spec.state === 'Retained' ? 'retain' : 'free';
   };
 }
