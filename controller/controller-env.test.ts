@@ -4,7 +4,8 @@ import { readControllerEnv } from './controller-env.ts';
 const REQUIRED = { SPIDERPOOL_POD_NAME: 'me', SPIDERPOOL_POD_NAMESPACE: 'here' };
 
 test('without anything but a name: the defaults', () => {
-  const env = readControllerEnv(REQUIRED);
+  const { env, warnings } = readControllerEnv(REQUIRED);
+  expect(warnings).toEqual([]);
   expect(env).toMatchObject({
     podName: 'me',
     podNamespace: 'here',
@@ -16,7 +17,9 @@ test('without anything but a name: the defaults', () => {
 });
 
 test('durations are seconds, and ours wins over Spiderpool’s', () => {
-  const { collect } = readControllerEnv({
+  const {
+    env: { collect },
+  } = readControllerEnv({
     ...REQUIRED,
     SPIDERPOOL_GC_DEFAULT_INTERVAL_DURATION: '900',
     SPIDERPOOL_GC_ADDITIONAL_GRACE_DELAY: '5',
@@ -56,4 +59,23 @@ test.each([
   },
 ])('$name is refused by name', ({ env, says }) => {
   expect(() => readControllerEnv(env)).toThrow(says);
+});
+
+test('Spiderpool’s switch for Terminating pods is read', () => {
+  const { env } = readControllerEnv({ ...REQUIRED, SPIDERPOOL_GC_TERMINATING_POD_IP_ENABLED: 'false' });
+  expect(env.collect.collectsTerminating).toBe(false);
+});
+
+test('variables without a meaning, or that nobody knows, are named', () => {
+  const { warnings } = readControllerEnv({
+    ...REQUIRED,
+    SPIDERPOOL_GC_IP_ENABLE: 'false',
+    SPIDERPOOL_GC_CHANNEL_BUFFER: '5000',
+    IPLEDGER_CONTROLLER_METRICS_PORT: 'tcp://10.0.0.1:5721',
+    PATH: '/bin',
+  });
+  expect(warnings).toEqual([
+    'SPIDERPOOL_GC_CHANNEL_BUFFER has no effect on ipledger',
+    'unknown variable SPIDERPOOL_GC_IP_ENABLE is ignored; did you mean SPIDERPOOL_GC_IP_ENABLED?',
+  ]);
 });

@@ -1,5 +1,6 @@
 import { COLLECT_DEFAULTS, type CollectSettings } from '#controller/judge/collect-settings.ts';
 import { type Env, EnvReader } from '#pkg/config/env-reader.ts';
+import { findVariableWarnings } from '#pkg/config/variable-warnings.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { ElectionPace } from '#pkg/kube/leader/election.ts';
 import { LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
@@ -24,9 +25,39 @@ export interface ControllerEnv {
 
 const DAY = 86_400;
 
+/** Of Spiderpool's controller, without a meaning here: nothing is traced, resynced or kept in bounded queues. */
+const UNUSED = [
+  'ENABLED_DEBUG_METRIC',
+  'METRIC_RENEW_PERIOD',
+  'GOPS_LISTEN_PORT',
+  'PYROSCOPE_PUSH_SERVER_ADDRESS',
+  'IPPOOL_MAX_ALLOCATED_IPS',
+  'SUBNET_INFORMER_RESYNC_PERIOD',
+  'SUBNET_INFORMER_WORKERS',
+  'SUBNET_INFORMER_MAX_WORKQUEUE_LENGTH',
+  'SUBNET_APPLICATION_CONTROLLER_WORKERS',
+  'IPPOOL_INFORMER_RESYNC_PERIOD',
+  'IPPOOL_INFORMER_WORKERS',
+  'AUTO_IPPOOL_HANDLER_MAX_WORKQUEUE_LENGTH',
+  'WORKQUEUE_MAX_RETRIES',
+  'WORKQUEUE_RETRY_DELAY_DURATION',
+  'COORDINATOR_ENABLED',
+  'MULTUS_CONFIG_ENABLED',
+  'CONTROLLER_DEPLOYMENT_NAME',
+  'LEADER_RETRY_GAP',
+  'GC_CHANNEL_BUFFER',
+  'GC_MAX_PODENTRY_DB_CAP',
+  'GC_TRACE_POD_GAP_DURATION',
+  'GC_SIGNAL_TIMEOUT_DURATION',
+  'GC_HTTP_REQUEST_TIME_GAP',
+  'GC_PODENTRY_MAX_RETRIES',
+];
+
 /** Throws `bad-config` for a value that makes no sense, naming the variable. docs/collection.md lists them all. */
-export function readControllerEnv(env: Env): ControllerEnv {
-  return readFrom(new EnvReader(env));
+export function readControllerEnv(env: Env): { readonly env: ControllerEnv; readonly warnings: readonly string[] } {
+  const reader = new EnvReader(env);
+  const read = readFrom(reader);
+  return { env: read, warnings: findVariableWarnings(reader, UNUSED) };
 }
 
 export function readFrom(read: EnvReader): ControllerEnv {
@@ -66,6 +97,7 @@ function readCollect(read: EnvReader): CollectSettings {
     ...initial,
     isEnabled: read.flag('GC_IP_ENABLED', initial.isEnabled),
     isDryRun: read.flag('GC_DRY_RUN', initial.isDryRun),
+    collectsTerminating: read.flag('GC_TERMINATING_POD_IP_ENABLED', initial.collectsTerminating),
     collectsOnReadyNodes: read.flag('GC_STATELESS_TERMINATING_POD_ON_READY_NODE_ENABLED', initial.collectsOnReadyNodes),
     collectsOnNotReadyNodes: read.flag(
       'GC_STATELESS_TERMINATING_POD_ON_NOT_READY_NODE_ENABLED',
@@ -80,6 +112,7 @@ function readCollect(read: EnvReader): CollectSettings {
     additionalDelayMs: seconds('GC_ADDITIONAL_GRACE_DELAY', initial.additionalDelayMs, 0, DAY),
     settleMs: seconds('GC_SETTLE_DURATION', initial.settleMs, 1, 3_600),
     nodeGoneMs: seconds('GC_NODE_GONE_DURATION', initial.nodeGoneMs, 1, DAY),
+    agentAwayMs: seconds('GC_AGENT_AWAY_DURATION', initial.agentAwayMs, 1, DAY),
     leaseFreshMs: seconds('GC_NODE_LEASE_FRESH_DURATION', initial.leaseFreshMs, 1, 600),
     notTakenMs: seconds('GC_RETAINED_NOT_TAKEN_DURATION', initial.notTakenMs, 1, DAY),
     longestRestMs: seconds('GC_LONGEST_REST_DURATION', initial.longestRestMs, 1, 30 * DAY),

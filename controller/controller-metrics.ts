@@ -8,6 +8,7 @@ type SampleNow = () => readonly Sample[];
 /** The metrics of the controller. Only the leader exports gauges. */
 export class ControllerMetrics implements CollectMetrics {
   readonly collected: CollectMetrics['collected'];
+  readonly doubted: CollectMetrics['doubted'];
   readonly failed: CollectMetrics['failed'];
   #sample: SampleNow | null = null;
   /** One function for all gauges: a scrape computes them together. */
@@ -26,6 +27,9 @@ export class ControllerMetrics implements CollectMetrics {
       all.add();
       causes.add({ cause });
     };
+    const { ipledger_in_doubt_total: inDoubt } = CONTROLLER_METRICS;
+    const doubts = set.counter('ipledger_in_doubt_total', inDoubt.help, inDoubt.labels);
+    this.doubted = (cause) => doubts.add({ cause });
     this.failed = () => failures.add();
   }
 

@@ -30,12 +30,14 @@ const TROUBLE_FOR_MS = 10_000;
 /** Takes part in leader election and, while it is the leader, runs its tasks on one shared view. Disposing ends the term and releases the lease. */
 export class LeaderController implements AsyncDisposable {
   readonly #deps: ControllerDeps;
+  readonly #namespace: string;
   readonly #election: Election;
   #view: ClusterView | null = null;
   #troubleAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(config: ControllerConfig, deps: ControllerDeps) {
     this.#deps = deps;
+    this.#namespace = config.podNamespace;
     this.#election = new Election(deps.client, {
       namespace: config.podNamespace,
       name: config.leaseName,
@@ -67,7 +69,8 @@ export class LeaderController implements AsyncDisposable {
   async #lead(signal: AbortSignal): Promise<void> {
     const { client, log, timing, tasks, leaseFreshMs } = this.#deps;
     log.info({ tasks: tasks.map(({ name }) => name) }, 'elected leader');
-    await using view = new ClusterView({ client, log, nowMs: () => timing.nowMs(), leaseFreshMs });
+    const agentNamespace = this.#namespace;
+    await using view = new ClusterView({ client, log, nowMs: () => timing.nowMs(), leaseFreshMs, agentNamespace });
     this.#view = view;
     try {
       if (!(await isDoneBefore(view.synced, signal))) return;

@@ -1,7 +1,7 @@
 import { type Env, EnvReader } from '#pkg/config/env-reader.ts';
+import { findVariableWarnings } from '#pkg/config/variable-warnings.ts';
 import { LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
 import { HEALTH_HOST } from '#pkg/metrics/health-server.ts';
-import { nearestName } from '#pkg/text/nearest-name.ts';
 
 /** The settings that an agent in a cluster takes from its environment. */
 export interface AgentEnv {
@@ -48,10 +48,6 @@ const UNUSED = [
   'UPDATE_CR_MAX_RETRIES',
   'WORKLOADENDPOINT_MAX_HISTORY_RECORDS',
 ];
-/** Read by the plugin and by ipledgerctl. */
-const OF_OTHERS = ['SOCKET', 'SPOOL'];
-/** What kubelet writes for each service of the namespace. */
-const SERVICE_LINK = /_SERVICE_(HOST|PORT)(_\w+)?=|_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?=|_PORT=(tcp|udp|sctp):/;
 const ABOVE_ERROR = ['fatal', 'panic'];
 
 /** Throws `bad-config` naming the variable, its value and what is allowed. */
@@ -72,7 +68,7 @@ export function readAgentEnv(env: Env): { readonly env: AgentEnv; readonly warni
     multusClusterNetwork: reader.text('MULTUS_CLUSTER_NETWORK', ''),
     multusNamespace: reader.text('MULTUS_NAMESPACE', podNamespace),
   };
-  return { env: read, warnings: [...findUnused(reader), ...findUnknown(reader)] };
+  return { env: read, warnings: findVariableWarnings(reader, UNUSED) };
 }
 
 /** Read before the logger exists, so it cannot log a bad value. */
@@ -85,22 +81,4 @@ function logLevelIn(reader: EnvReader): LogLevel {
   const spellings = [...names, ...names.map((name) => name.toUpperCase())];
   const toLevel = (text: string): LogLevel => LOG_LEVELS.find((level) => level === text.toLowerCase()) ?? 'error';
   return reader.choice('LOG_LEVEL', spellings, LOG_LEVELS.join(', '), toLevel) ?? 'info';
-}
-
-function findUnused(reader: EnvReader): string[] {
-  return UNUSED.filter((name) => !['', 'false', '0'].includes(reader.text(name, ''))).map(
-    (name) => `SPIDERPOOL_${name} has no effect on ipledger`,
-  );
-}
-
-function findUnknown(reader: EnvReader): string[] {
-  for (const name of OF_OTHERS) reader.skip(name);
-  return reader
-    .unread()
-    .filter(([name, value]) => !SERVICE_LINK.test(`${name}=${value}`))
-    .map(([name]) => {
-      const meant = nearestName(name.replace(/^[A-Z]+_/, ''), Object.keys(AGENT_ENV));
-      const hint = meant === null ? '' : `; did you mean ${/^[A-Z]+_/.exec(name)?.[0] ?? ''}${meant}?`;
-      return `unknown variable ${name} is ignored${hint}`;
-    });
 }

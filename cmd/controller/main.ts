@@ -25,17 +25,17 @@ const program = new Command('ipledger-controller')
     'where metrics and webhook listen (default: all addresses); health: SPIDERPOOL_HEALTH_HOST',
   )
   .option('--no-webhook', 'serve no admission: pools are judged by their CRDs alone')
-  .option('--dry-run', 'log and count what collection would do, and change nothing', false);
+  .option('--dry-run', 'collect nothing, and log and count what would be collected', false);
 
 await main(program.parse().opts<Flags>());
 
 async function main(flags: Flags): Promise<void> {
   const log = createLogger('ipledger-controller', 'info');
   try {
-    const env = readControllerEnv(process.env);
+    const { env, warnings: ofVariables } = readControllerEnv(process.env);
     log.level = env.logLevel;
-    const { config, warnings } = await readConfigFile(flags.config);
-    for (const warning of warnings) log.warn({ warning }, 'configuration');
+    const { config, warnings: ofFile } = await readConfigFile(flags.config);
+    for (const warning of [...ofVariables, ...ofFile]) log.warn({ warning }, 'configuration');
     const collect = { ...env.collect, isDryRun: env.collect.isDryRun || flags.dryRun };
     const { kubeconfig: file, host, webhook: servesWebhook } = flags;
     const loadAccess = accessFrom(file === undefined ? { from: 'cluster' } : { from: 'kubeconfig', file });

@@ -9,6 +9,7 @@ import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import type { WatchEvent } from '#pkg/kube/watch/known-objects.ts';
 import { Reflector, type ReflectorOptions, type Trouble } from '#pkg/kube/watch/reflector.ts';
 import { IP_RECORDS, isTerminating, toRecord } from '#pkg/ledger/kubernetes/kubernetes-record.ts';
+import { AgentTable } from './agent-table.ts';
 import { NODE_LEASES, toNodeFacts, trimNode } from './node-facts.ts';
 import { NodeTable } from './node-table.ts';
 import { type ObjectView, watchObjects } from './object-view.ts';
@@ -25,6 +26,8 @@ export interface ClusterViewDeps {
   readonly nowMs: () => number;
   /** How old the last renewal of a node's lease may be for the node to count as healthy. */
   readonly leaseFreshMs: number;
+  /** The namespace of the agents' DaemonSet. Pods of other namespaces with its labels are strangers. */
+  readonly agentNamespace: string;
 }
 
 /**
@@ -35,6 +38,7 @@ export class ClusterView implements AsyncDisposable {
   readonly records = new RecordTable();
   readonly pods = new PodTable();
   readonly nodes: NodeTable;
+  readonly agents: AgentTable;
   readonly pools: ObjectView;
   /** Resolves once every kind has been listed; rejects if the view is closed before. */
   readonly synced: Promise<void>;
@@ -49,6 +53,8 @@ export class ClusterView implements AsyncDisposable {
     this.#subscribers = new Subscribers(deps.log);
     this.nodes = new NodeTable(deps.leaseFreshMs);
     this.nodes.startLooking(deps.nowMs());
+    this.agents = new AgentTable(deps.agentNamespace);
+    this.agents.startLooking(deps.nowMs());
     this.#reflectors = [
       this.#reflect({ resource: IP_RECORDS, trim: withoutManagedFields, onEvent: (event) => this.#onRecord(event) }),
       this.#reflect({ resource: PODS, trim: trimPod, onEvent: (event) => this.#onPod(event) }),
@@ -58,6 +64,7 @@ export class ClusterView implements AsyncDisposable {
     this.pools = watchObjects(deps.client, { resource: POOLS, onTrouble: this.#troubleOf(POOLS) });
     this.synced = Promise.all([...this.#reflectors, this.pools].map(({ synced }) => synced)).then(() => {
       this.nodes.startLooking(deps.nowMs());
+      this.agents.startLooking(deps.nowMs());
       this.#isSynced = true;
     });
     this.synced.catch(() => {}); // callers need not wait for it
@@ -123,10 +130,12 @@ export class ClusterView implements AsyncDisposable {
     if (event.type === 'Synced') return;
     if (event.type === 'Deleted') {
       const { namespace = '', name } = event.identity;
+      this.agents.remove(namespace, name, this.#deps.nowMs());
       const before = this.pods.remove(namespace, name);
       if (before !== null) this.#subscribers.tell({ of: 'pod', before, now: null });
       return;
     }
+    this.agents.see(event.object, this.#deps.nowMs());
     const now = toPodFacts(event.object, this.#shared);
     this.#subscribers.tell({ of: 'pod', before: this.pods.put(now), now });
   }

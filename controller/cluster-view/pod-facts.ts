@@ -2,6 +2,7 @@ import { type DecodedPod, decodePod } from '#pkg/crd/decode-pod.ts';
 import { POD_MARKS } from '#pkg/crd/pod-marks.ts';
 import { pickFields, trimPodMetadata } from '#pkg/crd/trim-pod.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { AGENT_LABELS, hasAgentLabels } from './agent-pods.ts';
 import type { SharedValues } from './shared-values.ts';
 
 /** What the controller keeps of a pod. Everything else is dropped at once: memory must not grow with manifests. */
@@ -20,14 +21,18 @@ export interface PodFacts extends Omit<DecodedPod, 'reason'> {
 export const USUAL_GRACE_SECONDS = 30;
 const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'];
 
-/** Keeps of a pod in a large list only what `toPodFacts` reads. */
-export function trimPod({ metadata, spec, status }: KubeObject): KubeObject {
+/** Keeps of a pod in a large list only what `toPodFacts` reads, and whether an agent is Ready. */
+export function trimPod(object: KubeObject): KubeObject {
+  const { metadata, spec, status } = object;
+  const isAgent = hasAgentLabels(object);
   return {
-    metadata: trimPodMetadata(metadata),
+    metadata: { ...trimPodMetadata(metadata), ...(isAgent ? { labels: AGENT_LABELS } : {}) },
     spec: withContainerCount(
       pickFields(spec, ['nodeName', 'hostNetwork', 'terminationGracePeriodSeconds', 'containers']),
     ),
-    status: withStatesOnly(pickFields(status, ['phase', 'podIPs', ...STATUS_LISTS])),
+    status: withStatesOnly(
+      pickFields(status, ['phase', 'podIPs', ...STATUS_LISTS, ...(isAgent ? ['conditions'] : [])]),
+    ),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { toAllocated, toRetainedBy, toSuspect } from '#controller/judge/next-spec.ts';
-import type { Cause, Verdict } from '#controller/judge/verdict.ts';
+import { type Cause, isCollecting, type Verdict } from '#controller/judge/verdict.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { EmittedEvent, Events } from '#pkg/kube/events/events.ts';
 import type { Refusal } from '#pkg/ledger/ledger.ts';
@@ -11,7 +11,7 @@ import type { RecordWriter } from './record-writer.ts';
 
 /** What is written. */
 export type Change =
-  | Exclude<Verdict, { do: 'keep' | 'read-owner' }>
+  | Exclude<Verdict, { do: 'keep' | 'read-owner' | 'read-pod' }>
   | { readonly do: 'relabel'; readonly cause: 'labels-wrong' };
 
 export interface DeedDeps {
@@ -39,7 +39,7 @@ const MESSAGES: Readonly<Record<Change['do'], string>> = {
 export async function carryOut(record: IpRecord, change: Change, deps: DeedDeps): Promise<Ending> {
   const { log, metrics, events } = deps;
   const fields = describe(record, change);
-  if (deps.isDryRun) {
+  if (deps.isDryRun && change.do !== 'relabel' && isCollecting(change)) {
     log.info(fields, `dry run: ${MESSAGES[change.do]}`);
     metrics.collected(change.cause);
     return 'dry-run';
@@ -58,6 +58,7 @@ export async function carryOut(record: IpRecord, change: Change, deps: DeedDeps)
   }
   log.info(fields, MESSAGES[change.do]);
   metrics.collected(change.cause);
+  if (isInDoubt(change)) metrics.doubted(change.cause);
   const told = toEvent(record, change);
   if (told !== null) events.emit(told);
   return 'done';
@@ -88,6 +89,11 @@ function describe({ name, spec }: IpRecord, { cause }: Change) {
   return { record: name, pool: pool.name, state, cause, kind, namespace, holder, uid, interface: nic, node };
 }
 
+/** The sandbox may still be there, and nobody but its node could tell. */
+function isInDoubt(change: Change): boolean {
+  return change.do === 'suspect' || (change.do === 'retain' && !change.isProven);
+}
+
 const TOLD: Partial<
   Record<Change['do'], { readonly reason: string; readonly note: (address: string, cause: Cause) => string }>
 > = {
@@ -95,6 +101,11 @@ const TOLD: Partial<
     reason: 'AddressSuspect',
     note: (address, cause) =>
       `${address} may still be in use on its node (${cause}); it is given out only after a probe`,
+  },
+  retain: {
+    reason: 'AddressRetainedInDoubt',
+    note: (address) =>
+      `${address} may still be in use by the pod that had it; the next pod of its name gets it after a probe`,
   },
   'allocate-again': {
     reason: 'AddressRepaired',
@@ -104,7 +115,7 @@ const TOLD: Partial<
 
 function toEvent({ name, uid, spec }: IpRecord, change: Change): EmittedEvent | null {
   const told = TOLD[change.do];
-  if (told === undefined || change.cause === 'migrated') return null;
+  if (told === undefined || change.cause === 'migrated' || (change.do === 'retain' && change.isProven)) return null;
   return {
     regarding: { apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord', namespace: '', name, uid },
     type: 'Warning',

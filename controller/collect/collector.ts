@@ -18,7 +18,7 @@ import type { CollectMetrics } from './collect-metrics.ts';
 import { EvidenceSource } from './gather-evidence.ts';
 import { KeepReporter } from './keep-reporter.ts';
 import { LiveReads } from './live-reads.ts';
-import { MissingRecords } from './missing-records.ts';
+import { findFirstInterfaces, MissingRecords } from './missing-records.ts';
 import { cooldownSecondsOf } from './pool-cooldown.ts';
 import { RecordNotes } from './record-notes.ts';
 import { openRecordWriter, type RecordWriter } from './record-writer.ts';
@@ -46,7 +46,6 @@ export function collectorTask(deps: CollectorDeps): LeaderTask {
   return {
     name: 'collect',
     run: async (term) => {
-      if (!deps.settings.isEnabled) return;
       await using collection = new Collection(deps, term);
       await collection.run();
     },
@@ -154,7 +153,7 @@ export class Collection implements AsyncDisposable {
       const complete = await this.#source.withOwner(verdict.what, known, evidence, this.#reads);
       verdict = judge(record, complete, settings);
     }
-    if (verdict.do === 'read-owner') return undefined;
+    if (verdict.do === 'read-owner' || verdict.do === 'read-pod') return undefined;
     if (verdict.do !== 'keep') return this.#carryOut(known, verdict);
     this.#keepReporter.kept(record, verdict);
     return again(verdict);
@@ -181,19 +180,8 @@ export class Collection implements AsyncDisposable {
     const nowMs = timing.nowMs();
     const missing = this.#missing.look(this.#term.view, nowMs, settings.settleMs);
     const mayWrite = () => this.#term.mayWrite();
-    const { isDryRun } = settings;
-    const reads = this.#reads;
-    return restoreMissing(missing, {
-      client,
-      reads,
-      writer: this.#writer,
-      metrics,
-      events,
-      log,
-      mayWrite,
-      isDryRun,
-      nowMs,
-    });
+    const own = { reads: this.#reads, writer: this.#writer, served: findFirstInterfaces(this.#term.view) };
+    return restoreMissing(missing, { ...own, client, metrics, events, log, mayWrite, nowMs });
   }
 
   #hasWrongLabels({ record, labels, firstSeenMs }: KnownRecord): boolean {

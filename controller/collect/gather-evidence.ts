@@ -31,10 +31,10 @@ export class EvidenceSource {
     const launchers = kind === 'VirtualMachineInstance' ? pods.ofVmi(namespace, name) : [];
     const pod =
       kind === 'VirtualMachineInstance' ? (launchers.find((it) => it.uid === uid) ?? null) : pods.get(namespace, name);
-    const notes = this.#notes.take(record, concerned(pod, launchers), this.#clocks.nowMs());
+    const notes = this.#notes.take(record, concerned(pod, launchers), 'watch', this.#clocks.nowMs());
     const claimants = this.#claimants(record, pods.withAddress(record.spec.address));
     const facts = { pod, launchers, claimants, node: this.#view.nodes.sighting(node) };
-    return this.#evidence(firstSeenMs, notes, facts);
+    return this.#evidence(record, firstSeenMs, notes, facts);
   }
 
   /** Reads come after the record's resourceVersion was seen: what changes from then on changes that too, or does not matter. */
@@ -49,22 +49,23 @@ export class EvidenceSource {
       this.#readClaimants(record, firstSeenMs, reads),
     ]);
     const pod = isVmi ? (launchers.find((it) => it.uid === uid) ?? null) : named;
-    const notes = this.#notes.take(record, concerned(pod, launchers), this.#clocks.nowMs());
-    return this.#evidence(firstSeenMs, notes, { pod, launchers, claimants, node: sighting });
+    const notes = this.#notes.take(record, concerned(pod, launchers), 'read', this.#clocks.nowMs());
+    return this.#evidence(record, firstSeenMs, notes, { pod, launchers, claimants, node: sighting });
   }
 
   /** It has no holder any more: a foreign host, of kind Conflict, is not in any namespace. Only a pod that shows the address counts. */
   async #resting(record: IpRecord, firstSeenMs: number, reads: LiveReads): Promise<Evidence> {
     const claimants = await this.#readClaimants(record, firstSeenMs, reads);
     const node = this.#view.nodes.sighting(record.spec.holder.node);
-    const notes = this.#notes.take(record, [], this.#clocks.nowMs());
-    return this.#evidence(firstSeenMs, notes, { pod: null, launchers: [], claimants, node });
+    const notes = this.#notes.take(record, [], 'read', this.#clocks.nowMs());
+    return this.#evidence(record, firstSeenMs, notes, { pod: null, launchers: [], claimants, node });
   }
 
   /** The same with what the sticky owner says now. */
   async withOwner(what: OwnerToRead, known: KnownRecord, evidence: Evidence, reads: LiveReads): Promise<Evidence> {
     const { record, firstSeenMs } = known;
-    const { ownerUid } = this.#notes.take(record, concerned(evidence.pod, evidence.launchers), this.#clocks.nowMs());
+    const pods = concerned(evidence.pod, evidence.launchers);
+    const { ownerUid } = this.#notes.take(record, pods, 'read', this.#clocks.nowMs());
     const owner = await reads.owner(what, record, ownerUid, firstSeenMs);
     const ownerAbsentSinceMs = this.#notes.noteOwner(record, owner === 'invalid', this.#clocks.nowMs());
     return { ...evidence, owner, ownerAbsentSinceMs };
@@ -87,13 +88,15 @@ export class EvidenceSource {
   }
 
   #evidence(
+    { spec: { holder } }: IpRecord,
     firstSeenMs: number,
     { ownerUid: _, ...notes }: Notes,
     facts: Pick<Evidence, 'pod' | 'launchers' | 'claimants' | 'node'>,
   ): Evidence {
     const nowMs = this.#clocks.nowMs();
     const wallMs = this.#clocks.now().getTime();
-    return { nowMs, wallMs, firstSeenMs, ...facts, owner: 'unread', ...notes };
+    const agent = this.#view.agents.sighting(holder.node);
+    return { nowMs, wallMs, firstSeenMs, ...facts, agent, owner: 'unread', ...notes };
   }
 }
 

@@ -14,6 +14,12 @@ export interface Missing {
   readonly address: string;
 }
 
+/** Where the first interface of pods, the one in `status.podIPs`, is known to be ours. */
+export interface FirstInterfaces {
+  readonly nodes: ReadonlySet<string>;
+  readonly pools: ReadonlySet<string>;
+}
+
 /** Finds running pods whose record was deleted. A record must be missing for the settle time, in two sweeps at least. */
 export class MissingRecords {
   #sinceMs = new Map<string, number>();
@@ -32,6 +38,19 @@ export class MissingRecords {
   }
 }
 
+/** By pods that show an address of their own record in their status: of each, its node and the pool of the record. */
+export function findFirstInterfaces({ pods, records }: ClusterView): FirstInterfaces {
+  const [nodes, pools] = [new Set<string>(), new Set<string>()];
+  for (const { uid, node, podIPs } of pods.all()) {
+    for (const { record } of podIPs.flatMap((address) => records.ofAddress(address))) {
+      if (record.spec.holder.uid !== uid) continue;
+      nodes.add(node);
+      pools.add(record.spec.pool.name);
+    }
+  }
+  return { nodes, pools };
+}
+
 function* findMissing(view: ClusterView): Generator<Missing> {
   for (const pod of view.pods.all()) {
     if (!mayMiss(pod)) continue;
@@ -46,12 +65,20 @@ export function mayMiss(pod: PodFacts): boolean {
   return !pod.isHostNetwork && isAlive(pod) && pod.phase === 'Running';
 }
 
-/** Null unless exactly one pool has the address: otherwise its owner is ambiguous, or the address is not ours. */
-export function draftMissing({ pod, address: text }: Missing, pools: readonly Pool[]): RecordSpec | null {
+/**
+ * Null unless exactly one pool has the address: otherwise its owner is ambiguous, or the address is not ours. Null also
+ * where nothing shows that first interfaces are served by us: an overlay network may use the same numbers.
+ */
+export function draftMissing(
+  { pod, address: text }: Missing,
+  pools: readonly Pool[],
+  served: FirstInterfaces,
+): RecordSpec | null {
   const address = tryParseAddress(text);
   if (address === null) return null;
   const [pool, ...others] = pools.filter((it) => it.family === address.family && it.addresses.contains(address.value));
   if (pool === undefined || others.length > 0) return null;
+  if (!served.nodes.has(pod.node) && !served.pools.has(pool.name)) return null;
   return {
     address: text,
     prefix: pool.subnet.prefix,

@@ -81,11 +81,30 @@ test('the target of a migration gets what was retained without a trace of the so
 });
 
 const missing = { pod: buildPod(), address: '10.0.0.5' };
+const none: ReadonlySet<string> = new Set();
+const onNode = { nodes: new Set(['worker-1']), pools: none };
 test.each([
-  { name: 'one pool has it', pools: [buildPool()], pool: 'pool-a' },
-  { name: 'no pool has it', pools: [buildPool({ subnet: '10.9.0.0/24' })], pool: undefined },
-  { name: 'a pool has its subnet only', pools: [buildPool({ ips: ['10.0.0.9'] })], pool: undefined },
-  { name: 'two domains have it', pools: [buildPool(), buildPool({ name: 'b', domain: 'blue' })], pool: undefined },
-])('a record that is missing, $name', ({ pools, pool }) => {
-  expect(draftMissing(missing, pools)?.pool.name).toBe(pool);
+  { name: 'one pool has it', pools: [buildPool()], served: onNode, pool: 'pool-a' },
+  { name: 'no pool has it', pools: [buildPool({ subnet: '10.9.0.0/24' })], served: onNode, pool: undefined },
+  { name: 'a pool has its subnet only', pools: [buildPool({ ips: ['10.0.0.9'] })], served: onNode, pool: undefined },
+  {
+    name: 'two domains have it',
+    pools: [buildPool(), buildPool({ name: 'b', domain: 'blue' })],
+    served: onNode,
+    pool: undefined,
+  },
+  {
+    name: 'the pool serves first interfaces elsewhere',
+    pools: [buildPool()],
+    served: { nodes: none, pools: new Set(['pool-a']) },
+    pool: 'pool-a',
+  },
+  {
+    name: 'no first interface is known to be ours, so it may be of an overlay',
+    pools: [buildPool()],
+    served: { nodes: none, pools: none },
+    pool: undefined,
+  },
+])('a record that is missing, $name', ({ pools, served, pool }) => {
+  expect(draftMissing(missing, pools, served)?.pool.name).toBe(pool);
 });

@@ -13,36 +13,48 @@ const NOTHING = {
 };
 
 test('a living pod leaves nothing to note', () => {
-  expect(new RecordNotes().take(RECORD, [buildPod()], 5)).toEqual(NOTHING);
+  expect(new RecordNotes().take(RECORD, [buildPod()], 'read', 5)).toEqual(NOTHING);
 });
 
 test('a pod is gone since it was first missed, until it is seen again', () => {
   const notes = new RecordNotes();
-  expect(notes.take(RECORD, [], 10).goneSinceMs).toBe(10);
-  expect(notes.take(RECORD, [], 20).goneSinceMs).toBe(10);
-  expect(notes.take(RECORD, [buildPod()], 30).goneSinceMs).toBeNull();
-  expect(notes.take(RECORD, [], 40).goneSinceMs).toBe(40);
+  expect(notes.take(RECORD, [], 'read', 10).goneSinceMs).toBe(10);
+  expect(notes.take(RECORD, [], 'read', 20).goneSinceMs).toBe(10);
+  expect(notes.take(RECORD, [buildPod()], 'read', 30).goneSinceMs).toBeNull();
+  expect(notes.take(RECORD, [], 'read', 40).goneSinceMs).toBe(40);
+});
+
+test('a watch that does not have a pod begins nothing: only a read does, and a watch goes on with it', () => {
+  const notes = new RecordNotes();
+  expect(notes.take(RECORD, [], 'watch', 10).goneSinceMs).toBeNull();
+  expect(notes.take(RECORD, [], 'read', 20).goneSinceMs).toBe(20);
+  expect(notes.take(RECORD, [], 'watch', 30).goneSinceMs).toBe(20);
+  expect(notes.take(RECORD, [buildPod()], 'watch', 40).goneSinceMs).toBeNull();
+  expect(notes.take(RECORD, [], 'watch', 50).goneSinceMs).toBeNull();
 });
 
 test('a pod of the same name with another uid is not the one that is missed, and idles once it runs', () => {
   const notes = new RecordNotes();
   const other = buildPod({ uid: 'pod-2', phase: 'Pending' });
-  expect(notes.take(RECORD, [other], 10)).toMatchObject({ goneSinceMs: 10, idleSinceMs: null });
-  expect(notes.take(RECORD, [{ ...other, phase: 'Running' }], 20)).toMatchObject({ goneSinceMs: 10, idleSinceMs: 20 });
-  expect(notes.take(RECORD, [{ ...other, phase: 'Running' }], 30).idleSinceMs).toBe(20);
-  expect(notes.take(RECORD, [], 40).idleSinceMs).toBeNull();
+  expect(notes.take(RECORD, [other], 'read', 10)).toMatchObject({ goneSinceMs: 10, idleSinceMs: null });
+  expect(notes.take(RECORD, [{ ...other, phase: 'Running' }], 'read', 20)).toMatchObject({
+    goneSinceMs: 10,
+    idleSinceMs: 20,
+  });
+  expect(notes.take(RECORD, [{ ...other, phase: 'Running' }], 'read', 30).idleSinceMs).toBe(20);
+  expect(notes.take(RECORD, [], 'read', 40).idleSinceMs).toBeNull();
 });
 
 test('a pod has finished since it was first seen so', () => {
   const notes = new RecordNotes();
-  notes.take(RECORD, [buildPod({ phase: 'Failed' })], 10);
-  expect(notes.take(RECORD, [buildPod({ phase: 'Failed' })], 20).finishedSinceMs).toBe(10);
+  notes.take(RECORD, [buildPod({ phase: 'Failed' })], 'read', 10);
+  expect(notes.take(RECORD, [buildPod({ phase: 'Failed' })], 'read', 20).finishedSinceMs).toBe(10);
 });
 
 test('the set that had a pod is remembered after the pod is gone', () => {
   const notes = new RecordNotes();
-  notes.take(RECORD, [buildPod({ controller: STATEFUL_SET })], 10);
-  expect(notes.take(RECORD, [], 20)).toMatchObject({ ownerUid: 'set-1', goneSinceMs: 20 });
+  notes.take(RECORD, [buildPod({ controller: STATEFUL_SET })], 'read', 10);
+  expect(notes.take(RECORD, [], 'read', 20)).toMatchObject({ ownerUid: 'set-1', goneSinceMs: 20 });
 });
 
 test.each([
@@ -60,16 +72,16 @@ test.each([
   },
 ])('of a pod with $name $graceMs ms of grace are remembered after it is gone', ({ pod, graceMs }) => {
   const notes = new RecordNotes();
-  notes.take(RECORD, [buildPod(pod)], 10);
-  expect(notes.take(RECORD, [], 20)).toMatchObject({ graceMs, goneSinceMs: 20 });
-  expect(notes.take(RECORD, [], 30)).toMatchObject({ graceMs, goneSinceMs: 20 });
+  notes.take(RECORD, [buildPod(pod)], 'read', 10);
+  expect(notes.take(RECORD, [], 'read', 20)).toMatchObject({ graceMs, goneSinceMs: 20 });
+  expect(notes.take(RECORD, [], 'read', 30)).toMatchObject({ graceMs, goneSinceMs: 20 });
 });
 
 test('an owner is absent since it was first read so, without a break', () => {
   const notes = new RecordNotes();
   expect(notes.noteOwner(RECORD, true, 10)).toBe(10);
   expect(notes.noteOwner(RECORD, true, 20)).toBe(10);
-  expect(notes.take(RECORD, [], 25).ownerAbsentSinceMs).toBe(10);
+  expect(notes.take(RECORD, [], 'read', 25).ownerAbsentSinceMs).toBe(10);
   expect(notes.noteOwner(RECORD, false, 30)).toBeNull();
   expect(notes.noteOwner(RECORD, true, 40)).toBe(40);
 });
@@ -79,13 +91,13 @@ test.each([
   { name: 'another holder', next: buildPodRecord({ uid: 'pod-9' }) },
 ])('$name starts anew', ({ next }) => {
   const notes = new RecordNotes();
-  notes.take(RECORD, [], 10);
-  expect(notes.take(next, [], 20).goneSinceMs).toBe(20);
+  notes.take(RECORD, [], 'read', 10);
+  expect(notes.take(next, [], 'read', 20).goneSinceMs).toBe(20);
 });
 
 test('what is forgotten starts anew', () => {
   const notes = new RecordNotes();
-  notes.take(RECORD, [], 10);
+  notes.take(RECORD, [], 'read', 10);
   notes.forget(RECORD.name);
-  expect(notes.take(RECORD, [], 20).goneSinceMs).toBe(20);
+  expect(notes.take(RECORD, [], 'read', 20).goneSinceMs).toBe(20);
 });

@@ -32,13 +32,16 @@ interface Kept extends Notes {
 export class RecordNotes {
   readonly #kept = new Map<string, Kept>();
 
-  /** `pods`: the pod of the holder's name, or all launcher pods of a VMI. */
-  take(record: IpRecord, pods: readonly PodFacts[], nowMs: number): Notes {
+  /**
+   * `pods`: the pod of the holder's name, or all launcher pods of a VMI. `from`: a watch may not have heard of a pod yet,
+   * so only a read begins the time of its absence.
+   */
+  take(record: IpRecord, pods: readonly PodFacts[], from: 'watch' | 'read', nowMs: number): Notes {
     const { uid = '' } = record.spec.holder;
     const key = keyOf(record);
     const kept = this.#kept.get(record.name);
     const before = kept?.key === key ? kept : NOTHING;
-    const notes = renew(before, uid, pods, nowMs);
+    const notes = renew(before, uid, pods, from, nowMs);
     if (isNothing(notes)) this.#kept.delete(record.name);
     else this.#kept.set(record.name, { ...notes, key });
     return notes;
@@ -57,7 +60,7 @@ export class RecordNotes {
   }
 }
 
-function renew(before: Notes, uid: string, pods: readonly PodFacts[], nowMs: number): Notes {
+function renew(before: Notes, uid: string, pods: readonly PodFacts[], from: 'watch' | 'read', nowMs: number): Notes {
   const own = pods.find((pod) => pod.uid === uid);
   if (own !== undefined) {
     const isOfSet = isStatefulSet(own.controller);
@@ -71,7 +74,7 @@ function renew(before: Notes, uid: string, pods: readonly PodFacts[], nowMs: num
   }
   const runs = pods.some((pod) => isAlive(pod) && pod.phase === 'Running');
   return {
-    goneSinceMs: before.goneSinceMs ?? nowMs,
+    goneSinceMs: before.goneSinceMs ?? (from === 'read' ? nowMs : null),
     finishedSinceMs: null,
     idleSinceMs: runs ? (before.idleSinceMs ?? nowMs) : null,
     ownerAbsentSinceMs: before.ownerAbsentSinceMs,

@@ -5,7 +5,7 @@ import type { Events } from '#pkg/kube/events/events.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import type { CollectMetrics } from './collect-metrics.ts';
 import type { LiveReads } from './live-reads.ts';
-import { draftMissing, type Missing, mayMiss, readablePools } from './missing-records.ts';
+import { draftMissing, type FirstInterfaces, type Missing, mayMiss, readablePools } from './missing-records.ts';
 import type { RecordWriter } from './record-writer.ts';
 
 export interface RestoreDeps {
@@ -16,8 +16,8 @@ export interface RestoreDeps {
   readonly events: Events;
   readonly log: Logger;
   readonly mayWrite: () => boolean;
-  readonly isDryRun: boolean;
   readonly nowMs: number;
+  readonly served: FirstInterfaces;
 }
 
 /** Creates the records that running pods lack. If the name is taken, by any holder, nothing is written. */
@@ -28,7 +28,7 @@ export async function restoreMissing(missing: readonly Missing[], deps: RestoreD
   const pools = readablePools(listed.object.items);
   for (const one of missing) {
     const { namespace, name } = one.pod;
-    await restore(one, deps, (found) => draftMissing(found, pools)).catch((thrown) => {
+    await restore(one, deps, (found) => draftMissing(found, pools, deps.served)).catch((thrown) => {
       deps.metrics.failed('record-missing');
       deps.log.warn({ namespace, pod: name, why: toIpamError(thrown).message }, 'record not restored');
     });
@@ -37,7 +37,7 @@ export async function restoreMissing(missing: readonly Missing[], deps: RestoreD
 
 async function restore(
   { pod: { namespace, name, uid }, address }: Missing,
-  { reads, writer, metrics, events, log, mayWrite, isDryRun, nowMs }: RestoreDeps,
+  { reads, writer, metrics, events, log, mayWrite, nowMs }: RestoreDeps,
   draft: (missing: Missing) => ReturnType<typeof draftMissing>,
 ): Promise<void> {
   const pod = await reads.pod(namespace, name, nowMs);
@@ -45,11 +45,6 @@ async function restore(
   const spec = draft({ pod, address });
   if (spec === null) return;
   const fields = { record: address, pool: spec.pool.name, namespace, pod: name, uid, cause: 'record-missing' };
-  if (isDryRun) {
-    log.info(fields, 'dry run: record restored');
-    metrics.collected('record-missing');
-    return;
-  }
   if (!mayWrite()) return;
   const { taken } = await writer.create(spec);
   if (!taken) return;

@@ -1,10 +1,13 @@
 export interface CollectSettings {
+  /** If false, no address is taken away because of what became of its pod. Everything else is done. */
   readonly isEnabled: boolean;
-  /** Logs and counts what it would do, and writes nothing. */
+  /** The same, and logs and counts what would be done. */
   readonly isDryRun: boolean;
   readonly sweepEveryMs: number;
   /** Added to every grace. */
   readonly additionalDelayMs: number;
+  /** If false, pods that are Terminating keep their addresses, however long past their deadline. */
+  readonly collectsTerminating: boolean;
   /** Pods past their deadline whose node is Ready, or is not. */
   readonly collectsOnReadyNodes: boolean;
   readonly collectsOnNotReadyNodes: boolean;
@@ -12,10 +15,12 @@ export interface CollectSettings {
   readonly suspectsRunningWithoutAddress: boolean;
   readonly repairsMissingRecords: boolean;
   readonly keepsStatefulSets: boolean;
-  /** How long a pod must be gone, and a resourceVersion known, before its absence counts. */
+  /** How long a pod must be gone, a resourceVersion known and an agent Ready before what is left counts. */
   readonly settleMs: number;
   /** How long a Node object must be gone before nothing of it can run any more. */
   readonly nodeGoneMs: number;
+  /** How long a node that is well may have no Ready agent before its records are in doubt. */
+  readonly agentAwayMs: number;
   /** How old the last renewal of a node's lease may be. */
   readonly leaseFreshMs: number;
   /** How long a running pod may leave a retained address of its own lying. */
@@ -32,6 +37,7 @@ export const COLLECT_DEFAULTS: CollectSettings = {
   isDryRun: false,
   sweepEveryMs: 600_000,
   additionalDelayMs: 0,
+  collectsTerminating: true,
   collectsOnReadyNodes: true,
   collectsOnNotReadyNodes: true,
   suspectsRunningWithoutAddress: false,
@@ -39,6 +45,7 @@ export const COLLECT_DEFAULTS: CollectSettings = {
   keepsStatefulSets: true,
   settleMs: 60_000,
   nodeGoneMs: 300_000,
+  agentAwayMs: 300_000,
   leaseFreshMs: 25_000,
   notTakenMs: 300_000,
   longestRestMs: 604_800_000,

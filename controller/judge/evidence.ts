@@ -1,3 +1,4 @@
+import type { AgentSighting } from '#controller/cluster-view/agent-table.ts';
 import type { NodeSighting } from '#controller/cluster-view/node-table.ts';
 import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
 
@@ -17,10 +18,12 @@ export interface Evidence {
   /** Pods that have not finished, have this address in their status, and no other record of it in another domain. */
   readonly claimants: readonly PodFacts[];
   readonly node: NodeSighting;
+  /** Of that node. From the watch alone: it decides only how long is waited, never whether an address is free. */
+  readonly agent: AgentSighting;
   readonly owner: OwnerEvidence;
   /** Since when this leader has read, without a break, that the owner does not want the address. */
   readonly ownerAbsentSinceMs: number | null;
-  /** Since when the pod with the holder's uid is known to be gone. */
+  /** Since when this leader has read, without a break, that the pod with the holder's uid is gone. Null: not read yet. */
   readonly goneSinceMs: number | null;
   /** Since when the pod is known to have finished. */
   readonly finishedSinceMs: number | null;

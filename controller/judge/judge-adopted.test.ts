@@ -1,7 +1,7 @@
 import { test } from 'vitest';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildPod, buildPodRecord, NOW_MS, STATEFUL_SET, WALL_MS } from '#test/support/build-evidence.ts';
-import { checkVerdict, free, type JudgeCase, retain, secondsAgo } from '#test/support/judge-case.ts';
+import { checkVerdict, type JudgeCase, retain, secondsAgo, suspect } from '#test/support/judge-case.ts';
 import { keep } from './verdict.ts';
 
 /** Adopted, restored or repaired: no DEL during its pod's grace frees it, so its end is the controller's alone. */
@@ -29,10 +29,10 @@ test.each<JudgeCase>([
     verdict: keep('settling', 60_000),
   },
   {
-    name: 'its pod is gone for 60 s: free',
+    name: 'its pod is gone for 60 s: suspect, as nobody has seen its namespace',
     record,
     evidence: { goneSinceMs: secondsAgo(60) },
-    verdict: free('pod-gone'),
+    verdict: suspect('pod-gone'),
   },
   {
     name: 'its StatefulSet pod has its grace: kept',
@@ -44,12 +44,12 @@ test.each<JudgeCase>([
     name: 'its StatefulSet pod is gone just now: retained, in doubt',
     record: sticky,
     evidence: { owner: 'valid', goneSinceMs: NOW_MS },
-    verdict: retain(false),
+    verdict: retain('in-doubt'),
   },
   {
-    name: 'its StatefulSet is gone too: free',
+    name: 'its StatefulSet is gone too: suspect',
     record: sticky,
     evidence: { owner: 'invalid', goneSinceMs: secondsAgo(60), ownerAbsentSinceMs: secondsAgo(60) },
-    verdict: free('pod-gone'),
+    verdict: suspect('pod-gone'),
   },
 ])('a record without a container: $name', checkVerdict);

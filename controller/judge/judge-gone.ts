@@ -1,26 +1,32 @@
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { CollectSettings } from './collect-settings.ts';
 import type { Evidence } from './evidence.ts';
-import { keep, type Verdict } from './verdict.ts';
-import { weighAbsence } from './weigh-node.ts';
+import { type Cause, keep, type Verdict } from './verdict.ts';
+import { type NodeWeight, weighAbsence, weighNode } from './weigh-node.ts';
 
-/** The pod object is gone and no owner will create it again. That alone is weak evidence: the pod may have been force-deleted. */
+/**
+ * The pod object is gone and no owner will create it again. That alone proves nothing: the pod may have been deleted by
+ * force, and its sandbox may still answer. Only the loss of its node frees, or that no node is known at all.
+ */
 export function judgeGone(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
   if (isProvenGone(record)) return { do: 'free', cause: 'pod-gone' };
+  const weight = weighAbsence(record, evidence, settings);
+  if (record.spec.state === 'Suspect' && isWeak(weight)) return doubt(record, 'pod-gone', weight);
   const { nowMs, goneSinceMs, firstSeenMs } = evidence;
-  const leftMs = Math.max(goneSinceMs ?? nowMs, firstSeenMs) + settings.settleMs + settings.additionalDelayMs - nowMs;
+  if (goneSinceMs === null) return { do: 'read-pod' };
+  const leftMs = Math.max(goneSinceMs, firstSeenMs) + settings.settleMs + settings.additionalDelayMs - nowMs;
   if (leftMs > 0) return keep('settling', leftMs);
-  const weight = weighAbsence(evidence, settings);
-  switch (weight.node) {
-    case 'wait':
-      return keep(weight.why, weight.againInMs);
-    case 'here':
-      return { do: 'free', cause: 'pod-gone' };
-    case 'lost':
-      return { do: 'free', cause: 'node-gone' };
-    case 'away':
-      return record.spec.state === 'Allocated' ? { do: 'suspect', cause: 'pod-gone' } : keep('node-away');
-  }
+  if (weight.node === 'wait') return keep(weight.why, weight.againInMs);
+  if (weight.node === 'lost') return { do: 'free', cause: 'node-gone' };
+  return weight.node === 'nowhere' ? { do: 'free', cause: 'pod-gone' } : doubt(record, 'pod-gone', weight);
+}
+
+/** A static pod runs without its API object: whatever became of that, its DEL, its own agent or the loss of its node frees. */
+export function judgeStatic(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
+  const weight = weighNode(record, evidence, settings);
+  if (weight.node === 'lost') return { do: 'free', cause: 'node-gone' };
+  const isGoing = weight.node === 'wait' && weight.why === 'node-gone-lately';
+  return isGoing ? keep(weight.why, weight.againInMs) : keep('static-pod');
 }
 
 /**
@@ -39,9 +45,19 @@ export function judgeNotTaken(record: IpRecord, evidence: Evidence, settings: Co
   const leftMs = Math.max(idleSinceMs, firstSeenMs) + settings.notTakenMs - nowMs;
   if (leftMs > 0) return keep('retained', leftMs);
   if (isProvenGone(record)) return { do: 'free', cause: 'not-taken' };
-  const weight = weighAbsence(evidence, settings);
+  const weight = weighAbsence(record, evidence, settings);
   if (weight.node === 'wait') return keep(weight.why, weight.againInMs);
-  return weight.node === 'away' ? keep('node-away') : { do: 'free', cause: 'not-taken' };
+  return isWeak(weight) ? doubt(record, 'not-taken', weight) : { do: 'free', cause: 'not-taken' };
+}
+
+/** Weak evidence. What is Suspect already waits for its node's agent, for a taker with a probe, or for the loss of its node. */
+export function doubt({ spec }: IpRecord, cause: Cause, { node }: NodeWeight): Verdict {
+  if (spec.state !== 'Suspect') return { do: 'suspect', cause };
+  return keep(node === 'attended' ? 'left-to-agent' : 'node-away');
+}
+
+function isWeak({ node }: NodeWeight): boolean {
+  return node === 'attended' || node === 'unattended' || node === 'away';
 }
 
 /** An address that is retained after its sandbox was torn down has no trace of the sandbox in its record. */

@@ -1,5 +1,6 @@
 import { test } from 'vitest';
 import {
+  agentAwayFor,
   buildPodRecord,
   NODE_NOT_READY,
   NODE_OUT_OF_SERVICE,
@@ -11,7 +12,6 @@ import { checkVerdict, free, type JudgeCase, secondsAgo, suspect } from '#test/s
 import { keep } from './verdict.ts';
 
 const graceMs = 600_000;
-const suspected = buildPodRecord({}, { state: 'Suspect' });
 const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' };
 const lying = buildPodRecord({ owner }, { state: 'Retained' });
 
@@ -19,31 +19,26 @@ const lying = buildPodRecord({ owner }, { state: 'Retained' });
 test.each<JudgeCase>([
   {
     name: 'its node back for 61 s: kept for the rest of its grace and half a minute',
-    record: suspected,
     evidence: { graceMs, node: nodeReadyFor(61) },
     verdict: keep('within-grace', 569_000),
   },
   {
-    name: 'its node back for 20 s: the minute of every pod first',
-    record: suspected,
+    name: 'its node back for 20 s: the minute of every agent first',
     evidence: { graceMs, node: nodeReadyFor(20) },
-    verdict: keep('node-back-lately', 40_000),
+    verdict: keep('left-to-agent', 40_000),
   },
   {
     name: 'the lease of its node renewed again for 629 s: not yet',
-    record: suspected,
     evidence: { graceMs, node: nodeSteadyFor(629) },
     verdict: keep('within-grace', 1_000),
   },
   {
-    name: 'its node back for 630 s: free',
-    record: suspected,
+    name: 'its node back for 630 s: suspect',
     evidence: { graceMs, node: nodeReadyFor(630) },
-    verdict: free('pod-gone'),
+    verdict: suspect('pod-gone'),
   },
   {
     name: 'its node back for 630 s, with an additional delay: that much later',
-    record: suspected,
     evidence: { graceMs, node: nodeReadyFor(630) },
     settings: { additionalDelayMs: 5_000 },
     verdict: keep('within-grace', 5_000),
@@ -54,9 +49,14 @@ test.each<JudgeCase>([
     verdict: keep('within-grace', 569_000),
   },
   {
-    name: 'gone for 630 s from a node that was well all the while: free',
+    name: 'gone for 630 s from a node that was well all the while: suspect',
     evidence: { graceMs, goneSinceMs: secondsAgo(630) },
-    verdict: free('pod-gone'),
+    verdict: suspect('pod-gone'),
+  },
+  {
+    name: 'gone for 310 s from a node without an agent: its kubelet gives it its grace all the same',
+    evidence: { graceMs, goneSinceMs: secondsAgo(310), agent: agentAwayFor(310) },
+    verdict: keep('within-grace', 320_000),
   },
   {
     name: 'its node away: suspect after a minute like any other',
@@ -76,8 +76,7 @@ test.each<JudgeCase>([
   },
   {
     name: 'its grace not known to this leader: the minute of every pod',
-    record: suspected,
     evidence: { graceMs: null, node: nodeReadyFor(60), goneSinceMs: NOW_MS - 60_000 },
-    verdict: free('pod-gone'),
+    verdict: suspect('pod-gone'),
   },
 ])('a pod with a grace of 600 s was deleted by force, $name', checkVerdict);

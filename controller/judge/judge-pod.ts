@@ -1,19 +1,22 @@
 import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
-import { isFinished } from '#pkg/crd/pod-life.ts';
-import { isStickyHolder } from '#pkg/record/holder.ts';
+import { isAlive, isFinished } from '#pkg/crd/pod-life.ts';
+import { isStaticHolder, isStickyHolder } from '#pkg/record/holder.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { CollectSettings } from './collect-settings.ts';
 import type { Evidence } from './evidence.ts';
 import { repair } from './judge-claims.ts';
-import { awaitOwner, judgeGone, judgeNotTaken } from './judge-gone.ts';
+import { awaitOwner, doubt, judgeGone, judgeNotTaken, judgeStatic } from './judge-gone.ts';
 import { type Cause, keep, type Verdict } from './verdict.ts';
-import { weighNode } from './weigh-node.ts';
+import { type NodeWeight, weighNode } from './weigh-node.ts';
 
 export function judgePod(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
   const own = ownPod(record, evidence);
+  if (isStaticHolder(record.spec.holder) && (own === null || !isAlive(own))) {
+    return judgeStatic(record, evidence, settings);
+  }
   if (own === null) return judgeAbsent(record, evidence, settings);
+  if (!isAlive(own)) return judgeEnding(own, record, evidence, settings);
   if (own.phase === 'Pending') return keep('pod-pending');
-  if (isFinished(own) || own.deletesAtMs !== null) return judgeEnding(own, record, evidence, settings);
   return judgeAlive(own, record, evidence, settings);
 }
 
@@ -33,12 +36,14 @@ function judgeAbsent(record: IpRecord, evidence: Evidence, settings: CollectSett
   // Suspect since its set did not want it, and wanted again: its next pod may have found no way to take it over.
   if (state === 'Retained' || state === 'Suspect') return judgeNotTaken(record, evidence, settings);
   // Pod and node evidence of any strength does no more than this to a sticky holder.
-  if (state === 'Allocated')
-    return { do: 'retain', cause: 'pod-gone', isProven: weighNode(evidence, settings).node === 'lost' };
+  if (state === 'Allocated') {
+    const isProven = weighNode(record, evidence, settings).node === 'lost';
+    return { do: 'retain', cause: 'pod-gone', isProven, isAwaited: evidence.pod !== null };
+  }
   return keep('retained');
 }
 
-/** Finished, or told to end. Its processes may still run: what its node says of them decides. */
+/** Finished, or told to end. That its containers ended does not prove that its sandbox, with the address, is gone. */
 function judgeEnding(own: PodFacts, record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
   if (isSticky(record, settings)) {
     // It cannot be reborn before its object is gone, so nothing is gained by haste.
@@ -51,22 +56,28 @@ function judgeEnding(own: PodFacts, record: IpRecord, evidence: Evidence, settin
   const leftMs = endOf(own, evidence) + settings.additionalDelayMs - evidence.wallMs;
   if (leftMs > 0) return keep('within-grace', leftMs);
   const cause: Cause = isFinished(own) ? 'pod-finished' : 'pod-terminating';
-  const weight = weighNode(evidence, settings);
-  if (weight.node === 'wait') return keep(weight.why, weight.againInMs);
+  const weight = weighNode(record, evidence, settings);
   if (weight.node === 'lost') return { do: 'free', cause };
-  const isSwitchedOn = weight.node === 'here' ? settings.collectsOnReadyNodes : settings.collectsOnNotReadyNodes;
-  if (!isSwitchedOn) return keep('switched-off');
-  const hasEnded = isFinished(own) ? !own.isAnyRunning : own.haveAllEnded;
-  if (weight.node === 'here' && hasEnded) return settled(evidence, settings) ?? { do: 'free', cause };
+  if (!isSwitchedOn(own, weight, settings)) return keep('switched-off');
+  if (weight.node === 'wait') return keep(weight.why, weight.againInMs);
   // At its deadline a pod that used up its grace is just being killed, and its DEL is on the way.
   if (leftMs + settings.settleMs > 0) return keep('within-grace', leftMs + settings.settleMs);
-  return record.spec.state === 'Allocated' ? { do: 'suspect', cause } : keep('node-away');
+  return doubt(record, cause, weight);
+}
+
+function isSwitchedOn(own: PodFacts, { node }: NodeWeight, settings: CollectSettings): boolean {
+  if (!isFinished(own) && !settings.collectsTerminating) return false;
+  if (node === 'attended' || node === 'unattended') return settings.collectsOnReadyNodes;
+  return node === 'wait' || settings.collectsOnNotReadyNodes;
 }
 
 function judgeAlive(own: PodFacts, record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
   const { state, holder } = record.spec;
   const isWithoutAddress =
-    settings.suspectsRunningWithoutAddress && own.podIPs.length === 0 && !isSticky(record, settings);
+    settings.suspectsRunningWithoutAddress &&
+    own.podIPs.length === 0 &&
+    !isSticky(record, settings) &&
+    !isStaticHolder(holder);
   if (isWithoutAddress && state !== 'Retained') {
     if (state === 'Suspect') return keep('pod-alive');
     return settled(evidence, settings) ?? { do: 'suspect', cause: 'running-without-address' };

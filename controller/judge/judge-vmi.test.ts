@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
 import { toRetained } from '#pkg/record/released-spec.ts';
-import { buildPod, buildPodRecord, NODE_NOT_READY, NOW_MS } from '#test/support/build-evidence.ts';
+import { buildPod, buildPodRecord, NODE_NOT_READY, NOW_MS, nodeGoneFor } from '#test/support/build-evidence.ts';
 import { checkVerdict, free, type JudgeCase, retain, secondsAgo, suspect } from '#test/support/judge-case.ts';
 import { keep } from './verdict.ts';
 
@@ -68,20 +68,43 @@ describe('a VMI', () => {
       verdict: free('not-taken'),
     },
     {
-      name: 'migrated, with an address suspected before: no target is answered with one, free',
+      name: 'migrated, with an address suspected before: no target is answered with one, left to its agent',
       record: suspected,
       evidence: { owner: 'valid', launchers: [migrated], idleSinceMs: secondsAgo(300) },
-      verdict: free('not-taken'),
+      verdict: keep('left-to-agent'),
     },
-    { name: 'restarting: retained', record, evidence: { owner: 'valid' }, verdict: retain(false) },
+    {
+      name: 'restarted, its new launcher runs for 5 min without an address retained in doubt: suspect',
+      record: retained,
+      evidence: { owner: 'valid', launchers: [target], idleSinceMs: secondsAgo(300) },
+      verdict: suspect('not-taken'),
+    },
+    { name: 'restarting: retained', record, evidence: { owner: 'valid' }, verdict: retain('in-doubt') },
     {
       name: 'restarting, its new launcher Pending: retained',
       record,
       evidence: { owner: 'valid', launchers: [{ ...target, phase: 'Pending' }] },
-      verdict: retain(false),
+      verdict: retain('in-doubt', 'for-next'),
     },
     { name: 'stopped, its VM there: kept', record: retained, evidence: { owner: 'valid' }, verdict: keep('retained') },
-    { name: 'deleted, no launcher left: free', record, evidence: { owner: 'invalid' }, verdict: free('pod-gone') },
+    {
+      name: 'deleted, no launcher left: suspect',
+      record,
+      evidence: { owner: 'invalid' },
+      verdict: suspect('pod-gone'),
+    },
+    {
+      name: 'deleted, its sandbox torn down: free',
+      record: proven,
+      evidence: { owner: 'invalid' },
+      verdict: free('pod-gone'),
+    },
+    {
+      name: 'deleted, no launcher left, its node lost: free',
+      record,
+      evidence: { owner: 'invalid', node: nodeGoneFor(300) },
+      verdict: free('node-gone'),
+    },
     {
       name: 'deleted a moment ago: after a minute',
       record: retained,
@@ -107,9 +130,15 @@ describe('a VMI', () => {
       verdict: keep('retained', 290_000),
     },
     {
-      name: 'suspect, made again, its new launcher runs on another address: free',
+      name: 'suspect, made again, its new launcher runs on another address, the old node lost: free',
       record: suspected,
-      evidence: { owner: 'valid', launchers: [target], idleSinceMs: secondsAgo(300), firstSeenMs: 0 },
+      evidence: {
+        owner: 'valid',
+        launchers: [target],
+        idleSinceMs: secondsAgo(300),
+        firstSeenMs: 0,
+        node: nodeGoneFor(300),
+      },
       verdict: free('not-taken'),
     },
     {

@@ -32,7 +32,8 @@ export function judgeVmi(record: IpRecord, evidence: Evidence, settings: Collect
   // A Suspect record whose VMI is wanted again: the next launcher pod may have been unable to take the address over.
   if (state === 'Retained' || state === 'Suspect') return judgeNotTaken(record, evidence, settings);
   if (state === 'Allocated') {
-    return { do: 'retain', cause: 'pod-gone', isProven: weighNode(evidence, settings).node === 'lost' };
+    const isProven = weighNode(record, evidence, settings).node === 'lost';
+    return { do: 'retain', cause: 'pod-gone', isProven, isAwaited: evidence.launchers.some(isAlive) };
   }
   return keep('retained');
 }

@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RECORD_STATES } from '#pkg/record/ip-record.ts';
 import {
+  AGENT_READY,
+  agentAwayFor,
   buildEvidence,
   buildPod,
   buildPodRecord,
@@ -85,16 +87,21 @@ test('an address in the status of a living pod is never freed, retained or suspe
   );
 });
 
-test('weak evidence frees nothing: without a word of its node no address in use is given away', () => {
+test('what becomes of a pod frees nothing: unless its node is lost no address that a sandbox may have is given away', () => {
   fc.assert(
     fc.property(
-      fc.constantFrom(NODE_NOT_READY, NODE_STALE, NODE_UNSEEN),
+      fc.constantFrom(NODE_HERE, NODE_NOT_READY, NODE_STALE, NODE_UNSEEN),
+      fc.constantFrom(AGENT_READY, agentAwayFor(10), agentAwayFor(3_000)),
+      fc.constantFrom('Allocated', 'Retained', 'Suspect'),
+      ownerReference,
       fc.record(times),
       owner,
-      (sighting, seen, valid) => {
+      settings,
+      (sighting, agent, state, reference, seen, valid, change) => {
+        const record = buildPodRecord(reference === undefined ? {} : { owner: reference }, { state });
         for (const pod of [null, buildPod({ deletesAtMs: 0, haveAllEnded: true }), buildPod({ phase: 'Failed' })]) {
-          const evidence = buildEvidence({ pod, node: sighting, owner: valid, ...seen });
-          expect(judge(buildPodRecord(), evidence, COLLECT_DEFAULTS).do).not.toBe('free');
+          const evidence = buildEvidence({ pod, node: sighting, agent, owner: valid, ...seen });
+          expect(judge(record, evidence, { ...COLLECT_DEFAULTS, ...change }).do).not.toBe('free');
         }
       },
     ),

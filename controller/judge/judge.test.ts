@@ -1,5 +1,7 @@
 import { describe, test } from 'vitest';
 import {
+  agentAwayFor,
+  agentReadyFor,
   buildPod,
   buildPodRecord,
   NODE_HERE,
@@ -19,11 +21,21 @@ import { keep, type Verdict } from './verdict.ts';
 
 describe('a pod that was deleted, stateless', () => {
   const alone = buildPod({ uid: 'pod-2', name: 'web-0', podIPs: [] });
+  const suspected = buildPodRecord({}, { state: 'Suspect' });
+  const nowhere = buildPodRecord({ node: '' });
   test.each<JudgeCase>([
-    { name: 'long ago, on a node that is well: free', evidence: {}, verdict: free('pod-gone') },
-    { name: 'just now: after a minute', evidence: { goneSinceMs: NOW_MS }, verdict: keep('settling', 60_000) },
+    {
+      name: 'by what the watches say: read first',
+      evidence: { goneSinceMs: null },
+      verdict: { do: 'read-pod' },
+    },
+    { name: 'just now: its agent has a minute', evidence: { goneSinceMs: NOW_MS }, verdict: keep('settling', 60_000) },
     { name: '59 s ago: not yet', evidence: { goneSinceMs: secondsAgo(59) }, verdict: keep('settling', 1_000) },
-    { name: '60 s ago: free', evidence: { goneSinceMs: secondsAgo(60) }, verdict: free('pod-gone') },
+    {
+      name: '60 s ago, and its Ready agent did not release it: suspect, never free',
+      evidence: { goneSinceMs: secondsAgo(60) },
+      verdict: suspect('pod-gone'),
+    },
     {
       name: 'long ago, but this version of the record is young: after a minute',
       evidence: { firstSeenMs: secondsAgo(10) },
@@ -36,9 +48,29 @@ describe('a pod that was deleted, stateless', () => {
       verdict: keep('settling', 5_000),
     },
     {
-      name: 'and a new one of its name has another uid: free',
+      name: 'and a new one of its name has another uid: suspect',
       evidence: { pod: alone, goneSinceMs: secondsAgo(61) },
-      verdict: free('pod-gone'),
+      verdict: suspect('pod-gone'),
+    },
+    {
+      name: 'its agent Ready for 20 s: it has the rest of its minute',
+      evidence: { agent: agentReadyFor(20) },
+      verdict: keep('left-to-agent', 40_000),
+    },
+    {
+      name: 'its agent away for 4 min, as in a rollout: wait',
+      evidence: { agent: agentAwayFor(240) },
+      verdict: keep('agent-away-lately', 60_000),
+    },
+    {
+      name: 'its agent away for 5 min: suspect',
+      evidence: { agent: agentAwayFor(300) },
+      verdict: suspect('pod-gone'),
+    },
+    {
+      name: 'its node back for 20 s: the agent has 5 min to come back too',
+      evidence: { agent: agentAwayFor(900), node: nodeSteadyFor(20) },
+      verdict: keep('agent-away-lately', 280_000),
     },
     { name: 'on a node that is not Ready: suspect', evidence: { node: NODE_NOT_READY }, verdict: suspect('pod-gone') },
     {
@@ -69,51 +101,68 @@ describe('a pod that was deleted, stateless', () => {
     },
     {
       name: 'and already suspect, node still away: left',
-      record: buildPodRecord({}, { state: 'Suspect' }),
+      record: suspected,
       evidence: { node: NODE_NOT_READY },
       verdict: keep('node-away'),
     },
     {
-      name: 'and already suspect, node Ready again just now: its kubelet has a minute to stop the pod',
-      record: buildPodRecord({}, { state: 'Suspect' }),
-      evidence: { node: nodeReadyFor(0) },
-      verdict: keep('node-back-lately', 60_000),
+      name: 'and already suspect, its node well: left to its agent, however long, and not even read',
+      record: suspected,
+      evidence: { goneSinceMs: null },
+      verdict: keep('left-to-agent'),
     },
     {
-      name: 'and already suspect, node Ready, its lease renewed again for 59 s: not yet',
-      record: buildPodRecord({}, { state: 'Suspect' }),
-      evidence: { node: nodeSteadyFor(59) },
-      verdict: keep('node-back-lately', 1_000),
+      name: 'and already suspect, no agent there: left',
+      record: suspected,
+      evidence: { agent: agentAwayFor(900) },
+      verdict: keep('node-away'),
     },
     {
-      name: 'and already suspect, node well again for a minute: free',
-      record: buildPodRecord({}, { state: 'Suspect' }),
-      evidence: { node: { ...nodeReadyFor(61), lease: nodeSteadyFor(60).lease } },
-      verdict: free('pod-gone'),
-    },
-    {
-      name: 'and already suspect, node well again for a minute, with an additional delay: that much later',
-      record: buildPodRecord({}, { state: 'Suspect' }),
-      evidence: { node: nodeReadyFor(60) },
-      settings: { additionalDelayMs: 5_000 },
-      verdict: keep('node-back-lately', 5_000),
-    },
-    {
-      name: 'and its node has been back for 20 s: neither free nor suspect yet',
+      name: 'and its node has been back for 20 s: not yet',
       evidence: { node: nodeSteadyFor(20) },
-      verdict: keep('node-back-lately', 40_000),
+      verdict: keep('left-to-agent', 40_000),
+    },
+    {
+      name: 'and its node has been Ready again for 59 s, with an additional delay: not yet',
+      evidence: { node: nodeReadyFor(59) },
+      settings: { additionalDelayMs: 5_000 },
+      verdict: keep('left-to-agent', 6_000),
     },
     {
       name: 'and already suspect, node back and out of service: free',
-      record: buildPodRecord({}, { state: 'Suspect' }),
+      record: suspected,
       evidence: { node: { ...NODE_OUT_OF_SERVICE, readySinceMs: NOW_MS } },
       verdict: free('node-gone'),
+    },
+    {
+      name: 'and already suspect, its node gone, by what the watches say: read first',
+      record: suspected,
+      evidence: { node: nodeGoneFor(300), goneSinceMs: null },
+      verdict: { do: 'read-pod' },
+    },
+    {
+      name: 'adopted without a node: free after a minute',
+      record: nowhere,
+      evidence: { goneSinceMs: secondsAgo(60) },
+      verdict: free('pod-gone'),
+    },
+    {
+      name: 'adopted without a node, just now: not yet',
+      record: nowhere,
+      evidence: { goneSinceMs: secondsAgo(1) },
+      verdict: keep('settling', 59_000),
+    },
+    {
+      name: 'adopted without a node, and suspect from before: free',
+      record: buildPodRecord({ node: '' }, { state: 'Suspect' }),
+      evidence: {},
+      verdict: free('pod-gone'),
     },
     {
       name: 'of a set of another maker than Kubernetes: as any other',
       record: buildPodRecord({ owner: { apiVersion: 'apps.kruise.io/v1beta1', kind: 'StatefulSet', name: 'web' } }),
       evidence: {},
-      verdict: free('pod-gone'),
+      verdict: suspect('pod-gone'),
     },
   ])('$name', checkVerdict);
 });

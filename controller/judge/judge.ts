@@ -4,13 +4,18 @@ import type { Evidence } from './evidence.ts';
 import { judgeClaims } from './judge-claims.ts';
 import { judgePod } from './judge-pod.ts';
 import { judgeVmi } from './judge-vmi.ts';
-import { keep, type Verdict } from './verdict.ts';
+import { isCollecting, keep, type Verdict } from './verdict.ts';
 
 /**
  * What becomes of a record (rules 3, 6 and 7). It is asked twice: of what the watches know, which costs nothing, and,
  * before anything is written, of what the API server says now. Only the second answer is acted upon.
  */
 export function judge(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
+  const verdict = judgeAll(record, evidence, settings);
+  return settings.isEnabled || !isCollecting(verdict) ? verdict : keep('switched-off');
+}
+
+function judgeAll(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
   const claimed = judgeClaims(record, evidence, settings);
   if (claimed !== null) return claimed;
   const { state, holder } = record.spec;

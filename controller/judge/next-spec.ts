@@ -15,8 +15,9 @@ export function toSuspect(spec: RecordSpec): RecordSpec {
 
 /** The record as the pod that has the address needs it. Of its sandbox nothing is known, unless the record is of this very pod. */
 export function toAllocated({ until: _, ...spec }: RecordSpec, pod: PodFacts): RecordSpec {
-  const { containerID, netns, bootID, ...holder } = spec.holder;
-  const sandbox = holder.uid === pod.uid ? omitAbsent({ containerID, netns, bootID, network: holder.network }) : {};
+  const { containerID, netns, netnsInode, bootID, machineID, ...holder } = spec.holder;
+  const known = { containerID, netns, netnsInode, bootID, machineID, network: holder.network };
+  const sandbox = holder.uid === pod.uid ? omitAbsent(known) : {};
   const nic = holder.interface === '' ? 'eth0' : holder.interface;
   const who = isNamedAfter(holder, pod) ? holder : { ...holderFrom(pod), interface: nic };
   const { uid, node } = pod;

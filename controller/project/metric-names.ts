@@ -32,6 +32,11 @@ export const CONTROLLER_METRICS = {
     help: 'Records that were freed, retained, suspected or repaired, by cause.',
     labels: ['cause'],
   },
+  ipledger_in_doubt_total: {
+    type: 'counter',
+    help: 'Records that became Suspect, or Retained without proof that the sandbox is gone, by cause.',
+    labels: ['cause'],
+  },
   ipledger_pool_records: { type: 'gauge', help: 'Records of a pool by state.', labels: ['pool', 'state'] },
   ipledger_pool_ready: {
     type: 'gauge',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { holderKey, isSameHolder, isSameNic, isStickyHolder, ordinalOf } from './holder.ts';
+import { holderKey, isSameHolder, isSameNic, isStaticHolder, isStickyHolder, ordinalOf } from './holder.ts';
 import type { Holder } from './ip-record.ts';
 
 const WEB = { kind: 'Pod', namespace: 'prod', name: 'web-0', uid: 'u1', interface: 'eth0' } as const;
@@ -89,4 +89,16 @@ test.each([
   ['db-99999999999', 'db', null],
 ])('%s is pod %s of the set: %s', (pod, set, ordinal) => {
   expect(ordinalOf(pod, set)).toBe(ordinal);
+});
+
+const NODE_OWNER = { apiVersion: 'v1', kind: 'Node', name: 'worker-1' };
+
+test.each([
+  { name: 'marked by its agent', holder: { static: true }, isStatic: true },
+  { name: 'said not to be one', holder: { static: false, owner: NODE_OWNER }, isStatic: false },
+  { name: 'of an older agent, owned by its node', holder: { owner: NODE_OWNER }, isStatic: true },
+  { name: 'of an older agent, without an owner', holder: {}, isStatic: false },
+  { name: 'owned by another kind Node', holder: { owner: { ...NODE_OWNER, apiVersion: 'lab/v1' } }, isStatic: false },
+])('a holder $name: $isStatic', ({ holder, isStatic }) => {
+  expect(isStaticHolder({ kind: 'Pod', ...holder })).toBe(isStatic);
 });

@@ -39,6 +39,11 @@ export function isStickyHolder(
   return owner !== undefined && isStatefulSet(owner) && ordinalOf(name, owner.name) !== null;
 }
 
+/** A static pod, which runs without its API object. Records of older agents are not marked: their owner is the node. */
+export function isStaticHolder({ kind, owner, static: isMarked }: Pick<Holder, 'kind' | 'owner' | 'static'>): boolean {
+  return isMarked ?? (kind === 'Pod' && owner?.apiVersion === 'v1' && owner.kind === 'Node');
+}
+
 /** Only that of Kubernetes itself: which ordinals other kinds of that name want is not known. */
 export function isStatefulSet(owner: { readonly apiVersion: string; readonly kind: string } | null): boolean {
   return owner?.apiVersion === 'apps/v1' && owner.kind === 'StatefulSet';

@@ -2,7 +2,7 @@ import { type Family, parseAddress } from '#pkg/ip/address.ts';
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { holderKey } from './holder.ts';
-import { type IpRecord, recordFamily } from './ip-record.ts';
+import { hasSandboxTraces, type IpRecord, recordFamily } from './ip-record.ts';
 
 export interface RecordProblem {
   readonly kind: 'duplicate-holder' | 'in-doubt' | 'reserved-address' | 'outside-pool' | 'unknown-pool';
@@ -49,8 +49,7 @@ function findDuplicates(records: readonly IpRecord[], describe: Describe): Recor
 /** Rule 6: its pod is gone, and nobody has proved that its sandbox is. */
 function findDoubt(record: IpRecord, describe: Describe): RecordProblem[] {
   const { state, holder, address } = record.spec;
-  const isInDoubt = state === 'Suspect' || (state === 'Retained' && holder.uid !== undefined);
-  if (!isInDoubt) return [];
+  if (state === 'Allocated' || !hasSandboxTraces(record.spec)) return [];
   const where = holder.node === '' ? '' : ` on ${holder.node}`;
   const message = `it is ${state}: ${describe(record)} has ended, and its sandbox${where} is not proven gone`;
   return [{ kind: 'in-doubt', subject: address, message }];

@@ -24,6 +24,7 @@ export const TRANSITIONS: readonly Transition[] = [
   { from: 'Allocated', to: 'Quarantined', way: 'amend', by: ['own-agent'] },
   { from: 'Allocated', to: 'Suspect', way: 'amend', by: ['controller'] },
   { from: 'Retained', to: 'Retained', way: 'amend', by: ['own-agent', 'controller'] },
+  { from: 'Retained', to: 'Suspect', way: 'amend', by: ['controller'] },
   { from: 'Suspect', to: 'Allocated', way: 'amend', by: ['own-agent', 'controller'] },
   { from: 'Retained', to: 'Allocated', way: 'take-over', by: ['own-agent', 'other-agent'] },
   { from: 'Suspect', to: 'Allocated', way: 'take-over', by: ['own-agent', 'other-agent'] },

@@ -99,6 +99,7 @@ describe('amendProblem', () => {
     ['Allocated', 'Suspect'],
     ['Suspect', 'Allocated'],
     ['Retained', 'Retained'],
+    ['Retained', 'Suspect'],
   ];
   const PAIRS = RECORD_STATES.flatMap((before) => RECORD_STATES.map((after) => [before, after] as const));
 

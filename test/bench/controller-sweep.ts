@@ -29,7 +29,7 @@ export async function benchSweep(): Promise<void> {
   const [pods = []] = await site.createPods(['worker-1'], 2 * BASELINE_ADDS + MOST_ADDS);
   const rest = pods.values();
   const dead = Array.from({ length: LEAKED }, (_, at) => ({ name: `dead-${at}`, uid: randomUUID() }));
-  await createRecords(site, { net: 2, node: 'worker-1', pool: 'leaked' }, dead);
+  await createRecords(site, { net: 2, node: 'worker-lost', pool: 'leaked' }, dead);
 
   await steadyAdds(agent, rest, 50);
   const before = await steadyAdds(agent, rest, BASELINE_ADDS);

@@ -66,15 +66,17 @@ export class Faults {
   }
 }
 
+/** The node, and with it the pod of its agent. An agent that is killed is back before its kubelet would report it. */
 export async function setReady(api: ChaosApi, node: string, isReady: boolean): Promise<void> {
   const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'Unknown' }];
-  for (;;) {
-    const isDone = await api.patch(`/api/v1/nodes/${node}/status`, { status: { conditions } }).then(
-      () => true,
-      () => false,
-    );
-    if (isDone) return;
-    await sleep(300);
+  const status = { status: { conditions } };
+  for (const path of [`/api/v1/nodes/${node}`, `/api/v1/namespaces/ipledger/pods/ipledger-agent-${node}`]) {
+    const patch = () =>
+      api.patch(`${path}/status`, status).then(
+        () => true,
+        () => false,
+      );
+    while (!(await patch())) await sleep(300);
   }
 }
 

@@ -34,7 +34,7 @@ export interface KubeletSite {
 
 /**
  * A kubelet and its runtime: it creates sandboxes for the pods of its node, calls the agent for addresses, and knows what
- * is alive. It keeps the promise on which rule 6 rests: before it renews its lease, it has ended the pods that were deleted.
+ * is alive. Before it renews its lease, it has ended the pods that were deleted; the ledger does not rest on that.
  */
 export class SimKubelet implements AsyncDisposable {
   readonly node: string;

@@ -6,7 +6,7 @@ test('half a minute of chaos: no address is used twice or lost, and afterwards e
   const lines: string[] = [];
   onTestFailed(() => void process.stderr.write(`${lines.join('\n')}\n`));
   const seed = 20_261_116;
-  const outcome = await runChaos({ seed, seconds: 25, settleSeconds: 120, say: (line) => lines.push(line) });
+  const outcome = await runChaos({ seed, seconds: 25, settleSeconds: 180, say: (line) => lines.push(line) });
   expect(outcome.complaints.join('\n\n')).toBe('');
   // The run did inject faults.
   expect(outcome.adds).toBeGreaterThan(10);

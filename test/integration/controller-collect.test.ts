@@ -1,16 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import {
   type ControllerStage,
   expectCauses,
   expectCollected,
   held,
+  LOST_NODE,
   leakRecords,
   PATIENCE,
   QUICK,
   runController,
   startControllerStage,
   untilNames,
+  untilState,
 } from './controller-stage.ts';
 
 let stage: ControllerStage;
@@ -29,8 +32,17 @@ beforeEach(async () => {
 /** Long enough for any wrong write to happen. */
 const meanwhile = () => wait(QUICK.settleMs + 2 * QUICK.sweepEveryMs + 1_000);
 
-describe('a pod whose DEL never came', () => {
-  test('deleted while its node is well: its address comes back, not before it settled; the living keep theirs', async () => {
+/** As the agent of its node does once it sees that the namespace is gone. */
+async function releaseByItsAgent(name: string): Promise<void> {
+  const ledger = openKubernetesLedger(stage.cluster.agent({ node: 'worker-1' }));
+  const record = await ledger.get(name);
+  if (record === null) throw new Error(`${name} is gone already`);
+  expect(await ledger.release(record)).toMatchObject({ done: true });
+  await ledger.close();
+}
+
+describe('a pod whose DEL never came, on a node with a Ready agent', () => {
+  test('deleted: left to its agent for a while, then Suspect and told; its agent still frees it; the living keep theirs', async () => {
     const living = await stage.pod('living', { address: '10.0.0.1' });
     const dying = await stage.pod('dying', { address: '10.0.0.2' });
     await stage.record('10.0.0.1', held(living));
@@ -38,24 +50,33 @@ describe('a pod whose DEL never came', () => {
     await using running = runController(stage);
     await vi.waitUntil(() => running.controller.isLeader(), PATIENCE);
     await meanwhile();
-    expect(await stage.names()).toEqual(['10.0.0.1', '10.0.0.2']);
+    expect(running.collected.size).toBe(0);
     const deletedAt = performance.now();
     await stage.forceDelete(dying);
-    await untilNames(stage, ['10.0.0.1']);
+    const { spec } = await untilState(stage, '10.0.0.2', 'Suspect');
     expect(performance.now() - deletedAt).toBeGreaterThan(QUICK.settleMs);
+    expect(spec.holder).toMatchObject({ uid: dying.uid, containerID: 'container-0' });
+    await meanwhile();
+    expect(await stage.names()).toEqual(['10.0.0.1', '10.0.0.2']);
     await expectCollected(running).toEqual([['pod-gone', 1]]);
+    expect([...running.doubted]).toEqual([['pod-gone', 1]]);
+    expect(running.told).toMatchObject([{ reason: 'AddressSuspect', regarding: { name: '10.0.0.2' } }]);
+    await releaseByItsAgent('10.0.0.2');
+    await untilNames(stage, ['10.0.0.1']);
   });
 
-  test('500 of them: all come back', async () => {
-    const living = await stage.pod('living', { address: '10.1.0.1' });
-    await stage.record('10.1.0.1', held(living));
-    await leakRecords(stage, 500);
+  test('released by its agent in time: the controller has nothing to do', async () => {
+    const dying = await stage.pod('dying', { address: '10.0.0.2' });
+    await stage.record('10.0.0.2', held(dying));
     await using running = runController(stage);
-    await untilNames(stage, ['10.1.0.1']);
-    await expectCollected(running).toEqual([['pod-gone', 500]]);
+    await vi.waitUntil(() => running.controller.isLeader(), PATIENCE);
+    await stage.forceDelete(dying);
+    await releaseByItsAgent('10.0.0.2');
+    await meanwhile();
+    expect(running.collected.size).toBe(0);
   });
 
-  test('with a grace of 0: gone at once, its address comes back once; Succeeded with a grace of 0: too', async () => {
+  test('with a grace of 0: Suspect once; Succeeded with a grace of 0: too', async () => {
     const brief = await stage.pod('brief', { graceSeconds: 0, address: '10.0.0.1' });
     await stage.record('10.0.0.1', held(brief));
     const finished = await stage.pod('finished', { graceSeconds: 0, address: '10.0.0.2', phase: 'Succeeded' });
@@ -64,14 +85,15 @@ describe('a pod whose DEL never came', () => {
     await stage.record('10.0.0.3', held(living));
     await using running = runController(stage);
     await stage.admin('DELETE', '/api/v1/namespaces/prod/pods/brief');
-    await untilNames(stage, ['10.0.0.3']);
+    for (const name of ['10.0.0.1', '10.0.0.2']) await untilState(stage, name, 'Suspect');
     await expectCollected(running).toEqual([
       ['pod-finished', 1],
       ['pod-gone', 1],
     ]);
+    expect((await stage.ledger.get('10.0.0.3'))?.spec.state).toBe('Allocated');
   });
 
-  test('with its namespace: it comes back', async () => {
+  test('deleted with its namespace: Suspect', async () => {
     await stage.admin('POST', '/api/v1/namespaces', { metadata: { name: 'short-lived' } });
     const pod = await stage.pod('web', { namespace: 'short-lived', address: '10.0.0.3' });
     await stage.record('10.0.0.3', held(pod));
@@ -80,60 +102,106 @@ describe('a pod whose DEL never came', () => {
     await stage.admin('DELETE', '/api/v1/namespaces/short-lived');
     const path = '/api/v1/namespaces/short-lived/finalize';
     await stage.admin('PUT', path, { metadata: { name: 'short-lived' }, spec: { finalizers: [] } });
-    await untilNames(stage, []);
+    await untilState(stage, '10.0.0.3', 'Suspect');
   });
 
-  test('replaced by one of the same name: the old address comes back, the new one stays', async () => {
+  test('replaced by one of the same name, with another uid: the old address is Suspect, the new one stays', async () => {
     const first = await stage.pod('bare', { address: '10.0.0.4' });
     await stage.record('10.0.0.4', held(first));
     await using _running = runController(stage);
     await stage.forceDelete(first);
     const second = await stage.pod('bare', { address: '10.0.0.5' });
     await stage.record('10.0.0.5', held(second));
-    await untilNames(stage, ['10.0.0.5']);
+    await untilState(stage, '10.0.0.4', 'Suspect');
+    expect((await stage.ledger.get('10.0.0.5'))?.spec.state).toBe('Allocated');
   });
 
-  test('finished, without finish times: it comes back after its grace', async () => {
+  test('Failed, without finish times: Suspect after its grace', async () => {
     const pod = await stage.pod('job', { address: '10.0.0.6', phase: 'Failed', graceSeconds: 2 });
     await stage.record('10.0.0.6', held(pod));
     await using running = runController(stage);
-    await untilNames(stage, []);
+    await untilState(stage, '10.0.0.6', 'Suspect');
     await expectCollected(running).toEqual([['pod-finished', 1]]);
   });
 
-  test('Terminating past its deadline, its containers ended: it comes back; with one that runs on: Suspect', async () => {
+  test('Terminating past its deadline: Suspect, be its containers ended, running or never started', async () => {
     const ended = { name: 'main', image: 'main', imageID: '', ready: false, restartCount: 0 };
     const pods = '/api/v1/namespaces/prod/pods';
-    for (const [at, state] of [{ terminated: { exitCode: 0 } }, { running: {} }].entries()) {
-      const pod = await stage.pod(`stuck-${at}`, { address: `10.0.0.2${at}` });
+    const states = [{ terminated: { exitCode: 0 } }, { running: {} }, { waiting: {} }];
+    for (const [at, state] of states.entries()) {
+      const phase = 'waiting' in state ? 'Pending' : 'Running';
+      const pod = await stage.pod(`stuck-${at}`, { address: `10.0.0.2${at}`, phase });
       await stage.admin('PATCH', `${pods}/stuck-${at}/status`, {
         status: { containerStatuses: [{ ...ended, state }] },
       });
       await stage.record(`10.0.0.2${at}`, held(pod));
       await stage.admin('DELETE', `${pods}/stuck-${at}`, { gracePeriodSeconds: 2 });
     }
-    await using _running = runController(stage);
-    await untilNames(stage, ['10.0.0.21']);
-    await vi.waitUntil(async () => (await stage.ledger.get('10.0.0.21'))?.spec.state === 'Suspect', PATIENCE);
+    await using running = runController(stage);
+    for (const at of states.keys()) await untilState(stage, `10.0.0.2${at}`, 'Suspect');
+    await expectCollected(running).toEqual([['pod-terminating', 3]]);
+  });
+
+  test('Terminating past its deadline, with Terminating pods left alone: kept', async () => {
+    const pod = await stage.pod('stuck', { address: '10.0.0.2' });
+    await stage.record('10.0.0.2', held(pod));
+    await stage.admin('DELETE', '/api/v1/namespaces/prod/pods/stuck', { gracePeriodSeconds: 1 });
+    await using running = runController(stage, { settings: { collectsTerminating: false } });
+    await vi.waitUntil(() => running.controller.isLeader(), PATIENCE);
+    await meanwhile();
+    await meanwhile();
+    expect(running.collected.size).toBe(0);
+  });
+
+  test('a static pod without its mirror object: kept', async () => {
+    const owner = { apiVersion: 'v1', kind: 'Node', name: 'worker-1' };
+    await stage.record('10.0.0.2', { name: 'marked', uid: 'a', static: true });
+    await stage.record('10.0.0.3', { name: 'older', uid: 'b', owner });
+    await stage.record('10.0.0.4', { name: 'plain', uid: 'c' });
+    await using running = runController(stage);
+    await untilState(stage, '10.0.0.4', 'Suspect');
+    await meanwhile();
+    await expectCollected(running).toEqual([['pod-gone', 1]]);
+  });
+});
+
+describe('an agent', () => {
+  test('away for a while, as in a rollout: nothing happens; away for long: Suspect. A stranger is no agent', async () => {
+    const stranger = {
+      name: 'agent',
+      labels: { 'app.kubernetes.io/name': 'ipledger', 'app.kubernetes.io/component': 'agent' },
+    };
+    const spec = { nodeName: 'worker-1', containers: [{ name: 'main', image: 'main' }] };
+    const pods = '/api/v1/namespaces/prod/pods';
+    await stage.admin('POST', pods, { metadata: stranger, spec });
+    const conditions = [{ type: 'Ready', status: 'True' }];
+    await stage.admin('PATCH', `${pods}/agent/status`, { status: { phase: 'Running', conditions } });
+    const dying = await stage.pod('dying', { address: '10.0.0.2' });
+    await stage.record('10.0.0.2', held(dying));
+    await using running = runController(stage);
+    await vi.waitUntil(() => running.controller.isLeader(), PATIENCE);
+    await meanwhile();
+    const awayAt = performance.now();
+    await stage.setAgent('worker-1', false);
+    await stage.forceDelete(dying);
+    await untilState(stage, '10.0.0.2', 'Suspect');
+    expect(performance.now() - awayAt).toBeGreaterThan(QUICK.agentAwayMs);
   });
 });
 
 describe('a node', () => {
-  test('not Ready, its pod deleted by force: Suspect and kept; Ready again: free, not before its kubelet had time', async () => {
-    const settleMs = 6_000; // longer than a sweep and a renewal of the lease take
+  test('not Ready, its pod deleted by force: Suspect and kept, also after it is Ready again', async () => {
     const pod = await stage.pod('far', { node: 'worker-2', address: '10.0.0.7' });
     await stage.record('10.0.0.7', held(pod));
-    await using running = runController(stage, { settings: { settleMs } });
+    await using running = runController(stage);
     await stage.setNode('worker-2', false);
     await stage.forceDelete(pod);
-    await vi.waitUntil(async () => (await stage.ledger.get('10.0.0.7'))?.spec.state === 'Suspect', PATIENCE);
-    await wait(settleMs + 1_000);
+    await untilState(stage, '10.0.0.7', 'Suspect');
+    await meanwhile();
+    await stage.setNode('worker-2', true);
+    await meanwhile();
     expect(await stage.ledger.get('10.0.0.7')).toMatchObject({ spec: { state: 'Suspect', holder: { uid: pod.uid } } });
     expect(running.told).toMatchObject([{ reason: 'AddressSuspect', regarding: { name: '10.0.0.7' } }]);
-    const backAt = performance.now();
-    await stage.setNode('worker-2', true);
-    await untilNames(stage, []);
-    expect(performance.now() - backAt).toBeGreaterThan(settleMs);
   });
 
   test('not Ready, its pods there: all kept', async () => {
@@ -159,138 +227,31 @@ describe('a node', () => {
     await untilNames(stage, ['10.0.0.10']);
     await expectCauses(running).toEqual(['node-gone']);
   });
-});
 
-describe('records that an operator changes', () => {
-  test('edited while the pod lives: put right, and told', async () => {
-    const pod = await stage.pod('edited', { address: '10.0.2.1' });
-    await stage.record('10.0.2.1', held(pod));
+  test('lost, with 500 addresses, Suspect ones too: all come back', async () => {
+    const living = await stage.pod('living', { address: '10.1.0.1' });
+    await stage.record('10.1.0.1', held(living));
+    await leakRecords(stage, 499);
+    const last = await stage.record('10.3.0.1', { name: 'dead', uid: 'dead', node: LOST_NODE });
+    await stage.ledger.amend(last, { ...last.spec, state: 'Suspect' });
     await using running = runController(stage);
-    const path = '/apis/ipledger.io/v1alpha1/iprecords/10.0.2.1';
-    await stage.admin('PATCH', path, {
-      metadata: { labels: { 'ipledger.io/node': 'nowhere' } },
-      spec: { state: 'Suspect', holder: { uid: 'nonsense', node: 'nowhere', name: 'nobody' } },
-    });
-    await vi.waitUntil(async () => (await stage.ledger.get('10.0.2.1'))?.spec.holder.uid === pod.uid, PATIENCE);
-    const { spec } = (await stage.ledger.get('10.0.2.1')) ?? {};
-    expect(spec).toMatchObject({ state: 'Allocated', holder: { ...held(pod), interface: 'eth0' } });
-    await vi.waitUntil(() => running.told.length === 1, PATIENCE);
-    expect(running.told).toMatchObject([{ reason: 'AddressRepaired' }]);
+    await untilNames(stage, ['10.1.0.1']);
+    await expectCollected(running).toEqual([['node-gone', 500]]);
   });
 
-  test('whose labels were changed: they say what the spec says again', async () => {
-    const pod = await stage.pod('labels', { address: '10.0.2.2' });
-    await stage.record('10.0.2.2', held(pod));
-    await using _running = runController(stage);
-    const path = '/apis/ipledger.io/v1alpha1/iprecords/10.0.2.2';
-    await stage.admin('PATCH', path, { metadata: { labels: { 'ipledger.io/node': 'nowhere' } } });
-    const nodeLabel = async () => {
-      const { metadata } = await stage.admin<{ metadata: { labels: Record<string, string> } }>('GET', path);
-      return metadata.labels['ipledger.io/node'];
-    };
-    await vi.waitUntil(async () => (await nodeLabel()) === 'worker-1', PATIENCE);
-  });
-
-  test('deleted while the pod lives: made again if one pool has the address, and told on the pod', async () => {
-    const pools = '/apis/spiderpool.spidernet.io/v2beta1/spiderippools';
-    await stage.admin('POST', pools, {
-      apiVersion: 'spiderpool.spidernet.io/v2beta1',
-      kind: 'SpiderIPPool',
-      metadata: { name: 'lost-and-found' },
-      spec: { subnet: '10.0.3.0/24', gateway: '10.0.3.1', ips: ['10.0.3.10-10.0.3.20'] },
-    });
-    const ours = await stage.pod('ours', { address: '10.0.3.10' });
-    await stage.pod('not-ours', { address: '192.168.7.7' });
+  test('not named, in a leak that was adopted: it comes back; that of a pod that is there is put right', async () => {
+    const there = await stage.pod('there', { address: '10.0.0.11' });
+    const bare = { interface: 'eth0', node: '' };
+    await stage.record('10.0.0.11', { ...held(there), ...bare });
+    const leaked = await stage.record('10.0.0.12', { name: 'leaked', uid: 'unknown', ...bare });
+    await stage.record('10.0.0.13', { name: 'leaked', uid: 'unknown', ...bare });
+    await stage.ledger.amend(leaked, { ...leaked.spec, state: 'Suspect' });
     await using running = runController(stage);
-    await untilNames(stage, ['10.0.3.10']);
-    expect((await stage.ledger.get('10.0.3.10'))?.spec).toMatchObject({
-      state: 'Allocated',
-      prefix: 24,
-      gateway: '10.0.3.1',
-      pool: { name: 'lost-and-found' },
-      holder: held(ours),
-    });
-    await vi.waitUntil(() => running.told.length === 1, PATIENCE);
-    expect(running.told).toMatchObject([{ reason: 'AddressRecordRestored', regarding: { kind: 'Pod', name: 'ours' } }]);
-    await stage.admin('DELETE', `${pools}/lost-and-found`);
+    await untilNames(stage, ['10.0.0.11']);
+    await vi.waitUntil(async () => (await stage.ledger.get('10.0.0.11'))?.spec.holder.node === 'worker-1', PATIENCE);
+    await expectCollected(running).toEqual([
+      ['edited-by-hand', 1],
+      ['pod-gone', 2],
+    ]);
   });
-});
-
-test('Cooling and Quarantined records end when their time is over, and not before', async () => {
-  const {
-    uid: _uid,
-    containerID: _containerID,
-    ...holder
-  } = (await stage.record('10.0.4.1', { name: 'x' })).spec.holder;
-  await stage.cluster.clear();
-  const soon = new Date(Date.now() + 2_000).toISOString();
-  const late = new Date(Date.now() + 3_600_000).toISOString();
-  const objects = [
-    { address: '10.0.4.1', state: 'Cooling', until: soon },
-    { address: '10.0.4.2', state: 'Quarantined', until: soon },
-    { address: '10.0.4.3', state: 'Cooling', until: late },
-  ];
-  for (const object of objects) {
-    const pool = { kind: 'SpiderIPPool', name: 'pool-a', uid: 'pool-uid-a' };
-    await stage.admin('POST', '/apis/ipledger.io/v1alpha1/iprecords', {
-      apiVersion: 'ipledger.io/v1alpha1',
-      kind: 'IPRecord',
-      metadata: { name: object.address },
-      spec: { ...object, prefix: 24, domain: 'default', pool, holder },
-    });
-  }
-  await using running = runController(stage);
-  await untilNames(stage, ['10.0.4.3']);
-  await expectCauses(running).toEqual(['cooled', 'quarantine-over']);
-});
-
-test('a quarantine ends as the agent wrote it: for a foreign host, in no namespace', async () => {
-  const seen = await stage.record('10.0.4.9', { name: 'x', uid: 'x' });
-  const { interface: nic, attachGeneration, node } = seen.spec.holder;
-  const holder = {
-    kind: 'Conflict',
-    namespace: '',
-    name: 'd2:f7:01:02:03:04',
-    interface: nic,
-    attachGeneration,
-    node,
-  } as const;
-  const until = new Date(Date.now() + 1_000).toISOString();
-  const quarantined = await stage.ledger.amend(seen, { ...seen.spec, state: 'Quarantined', until, holder });
-  expect(quarantined.done).toBe(true);
-  await using running = runController(stage, { settings: { sweepEveryMs: 600_000 } });
-  await untilNames(stage, []);
-  await expectCauses(running).toEqual(['quarantine-over']);
-});
-
-test('in a pool with a cooldown a collected record becomes Cooling', async () => {
-  const pools = '/apis/spiderpool.spidernet.io/v2beta1/spiderippools';
-  await stage.admin('POST', pools, {
-    apiVersion: 'spiderpool.spidernet.io/v2beta1',
-    kind: 'SpiderIPPool',
-    metadata: { name: 'pool-a', annotations: { 'ipledger.io/reuse-cooldown': '10m' } },
-    spec: { subnet: '10.0.5.0/24', ips: ['10.0.5.10-10.0.5.20'] },
-  });
-  await stage.record('10.0.5.10', { name: 'dead', uid: 'dead' });
-  await using _running = runController(stage);
-  await vi.waitUntil(async () => (await stage.ledger.get('10.0.5.10'))?.spec.state === 'Cooling', PATIENCE);
-  const until = Date.parse((await stage.ledger.get('10.0.5.10'))?.spec.until ?? '');
-  expect(until).toBeGreaterThan(Date.now() + 500_000);
-  await stage.admin('DELETE', `${pools}/pool-a`);
-});
-
-test('a dry run counts what it would do, and does nothing', async () => {
-  const before = await stage.record('10.0.6.1', { name: 'dead', uid: 'dead' });
-  await using running = runController(stage, { settings: { isDryRun: true } });
-  await vi.waitUntil(() => running.collected.has('pod-gone'), PATIENCE);
-  await meanwhile();
-  expect(await stage.ledger.get('10.0.6.1')).toEqual(before);
-});
-
-test('switched off, nothing is collected', async () => {
-  await stage.record('10.0.6.2', { name: 'dead', uid: 'dead' });
-  await using running = runController(stage, { settings: { isEnabled: false } });
-  await vi.waitUntil(() => running.controller.isLeader(), PATIENCE);
-  await meanwhile();
-  expect(await stage.names()).toEqual(['10.0.6.2']);
 });

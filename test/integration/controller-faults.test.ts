@@ -6,6 +6,7 @@ import {
   type ControllerStage,
   expectCollected,
   held,
+  LOST_NODE,
   leadAnyway,
   leakRecords,
   PATIENCE,
@@ -13,6 +14,7 @@ import {
   runController,
   startControllerStage,
   untilNames,
+  untilState,
 } from './controller-stage.ts';
 
 let stage: ControllerStage;
@@ -76,7 +78,7 @@ describe('leaders', () => {
   });
 
   test('whose lease ran out unnoticed: nothing is written until it may again', async () => {
-    await stage.record('10.0.0.1', { name: 'dead', uid: 'dead' });
+    await stage.record('10.0.0.1', { name: 'dead', uid: 'dead', node: LOST_NODE });
     let isAsked = false;
     let mayWrite = false;
     const ask = () => {
@@ -139,7 +141,7 @@ describe('watches that are late', () => {
     proxy.release();
   });
 
-  test('a pod that the view has never heard of: its record is kept', async () => {
+  test('a pod that the view has never heard of: its record is kept, and its absence is timed from a read', async () => {
     await using proxy = await startTcpProxy(stage.cluster.port);
     const viewClient = stage.cluster.controller({ port: proxy.port });
     await using leader = await leadAnyway(stage, { viewClient });
@@ -151,8 +153,12 @@ describe('watches that are late', () => {
     await wait(QUICK.settleMs + 500);
     await leader.collection.sweep();
     await wait(1_000);
-    expect(await stage.names()).toEqual(['10.0.0.3']);
     expect(sum(leader.collected)).toBe(0);
+    const deletedAt = performance.now();
+    await stage.forceDelete(pod);
+    await leader.collection.sweep();
+    await untilState(stage, '10.0.0.3', 'Suspect');
+    expect(performance.now() - deletedAt).toBeGreaterThan(QUICK.settleMs);
   });
 });
 
@@ -203,7 +209,7 @@ describe('the kind of a holder', () => {
   };
   const machine = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', metadata: { name: 'vm' } };
 
-  test('removed and installed again with its objects: nothing is freed; the machine deleted: its address is', async () => {
+  test('removed and installed again with its objects: nothing is given up; the machine deleted: Suspect', async () => {
     await install();
     await stage.admin('POST', INSTANCES, machine);
     const holder = { kind: 'VirtualMachineInstance', name: 'vm', uid: 'launcher' } as const;
@@ -211,8 +217,8 @@ describe('the kind of a holder', () => {
     await using running = runController(stage, { settings: { settleMs: 6_000 } });
     await vi.waitUntil(async () => (await stage.ledger.get('10.0.0.4'))?.spec.state === 'Retained', PATIENCE);
     await uninstall();
-    await vi.waitUntil(() => running.told.length > 0, PATIENCE);
-    expect(running.told).toMatchObject([{ reason: 'HolderKindNotServed' }]);
+    await vi.waitUntil(() => running.told.length > 1, PATIENCE);
+    expect(running.told).toMatchObject([{ reason: 'AddressRetainedInDoubt' }, { reason: 'HolderKindNotServed' }]);
     await wait(7_000);
     expect(await stage.names()).toEqual(['10.0.0.4']);
     await install();
@@ -220,7 +226,7 @@ describe('the kind of a holder', () => {
     await wait(8_000);
     expect(await stage.names()).toEqual(['10.0.0.4']);
     await stage.admin('DELETE', `${INSTANCES}/vm`);
-    await untilNames(stage, []);
+    await untilState(stage, '10.0.0.4', 'Suspect');
     await uninstall();
   });
 

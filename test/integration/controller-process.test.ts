@@ -6,6 +6,7 @@ import { type ControllerProgram, startControllerProgram } from './controller-pro
 import {
   type ControllerStage,
   held,
+  LOST_NODE,
   leakRecords,
   PATIENCE,
   startControllerStage,
@@ -57,9 +58,9 @@ test.each([
   expect(JSON.parse(stdout)).toMatchObject({ level: 60, msg: says });
 });
 
-test('it is elected, becomes ready, collects, and releases the lease at SIGTERM', async () => {
-  await stage.record('10.0.0.1', { name: 'dead', uid: 'dead' });
-  await using first = await startControllerProgram(stage, 'first');
+test('it names a variable that nobody knows, leads, is ready, collects, and at SIGTERM gives the lease back at once', async () => {
+  await stage.record('10.0.0.1', { name: 'dead', uid: 'dead', node: LOST_NODE });
+  await using first = await startControllerProgram(stage, 'first', { IPLEDGER_GC_IP_ENABLE: 'false' });
   await vi.waitUntil(async () => (await leaseHolder()) === 'first', PATIENCE);
   await using second = await startControllerProgram(stage, 'second');
   for (const program of [first, second]) {
@@ -69,7 +70,10 @@ test('it is elected, becomes ready, collects, and releases the lease at SIGTERM'
   }
   await untilNames(stage, []);
   await vi.waitUntil(() => said(first, 'record freed').length === 1, PATIENCE);
-  expect(said(first, 'record freed')).toMatchObject([{ record: '10.0.0.1', cause: 'pod-gone', holder: 'dead' }]);
+  expect(said(first, 'record freed')).toMatchObject([{ record: '10.0.0.1', cause: 'node-gone', holder: 'dead' }]);
+  expect(said(first, 'configuration')).toMatchObject([
+    { warning: expect.stringContaining('IPLEDGER_GC_IP_ENABLE is ignored; did you mean IPLEDGER_GC_IP_ENABLED?') },
+  ]);
   expect(await first.end('SIGTERM')).toBe(0);
   expect(said(first, 'lost leadership')).toHaveLength(1);
   await vi.waitUntil(async () => (await leaseHolder()) === 'second', PATIENCE);

@@ -42,6 +42,7 @@ export async function startControllerProgram(
       SPIDERPOOL_HEALTH_PORT: String(port),
       SPIDERPOOL_METRIC_HTTP_PORT: String(metricsPort),
       IPLEDGER_GC_SETTLE_DURATION: '2',
+      IPLEDGER_GC_NODE_GONE_DURATION: '2',
       IPLEDGER_GC_NODE_LEASE_FRESH_DURATION: '60',
       ...env,
     },

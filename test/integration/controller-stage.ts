@@ -10,9 +10,10 @@ import type { EmittedEvent } from '#pkg/kube/events/events.ts';
 import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import type { Holder, IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
+import type { Holder, IpRecord, RecordSpec, RecordState } from '#pkg/record/ip-record.ts';
 import { holderOf, specOf } from '#test/contract/record-spec.ts';
 import { callApi } from '#test/support/api-request.ts';
+import { setAgentReady } from '#test/support/service-account-tokens.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
 
 /** Seconds instead of minutes. The lease may be old, because test machines are slow; the tests rely on Ready instead. */
@@ -21,6 +22,7 @@ export const QUICK: CollectSettings = {
   sweepEveryMs: 700,
   settleMs: 1_500,
   nodeGoneMs: 2_500,
+  agentAwayMs: 4_000,
   leaseFreshMs: 60_000,
   notTakenMs: 2_000,
 };
@@ -51,7 +53,9 @@ export interface ControllerStage extends AsyncDisposable {
   readonly cluster: LedgerCluster;
   readonly ledger: Ledger;
   admin<T = Readonly<Record<string, unknown>>>(method: string, path: string, body?: unknown): Promise<T>;
+  /** With its agent, where it has one: worker-0, worker-1 and worker-2. */
   setNode(name: string, isReady: boolean): Promise<void>;
+  setAgent(node: string, isReady: boolean): Promise<void>;
   removeNode(name: string): Promise<void>;
   pod(name: string, wish?: PodWish): Promise<MadePod>;
   /** Deletes the object at once, as with `--force --grace-period=0`. */
@@ -101,7 +105,9 @@ export async function startControllerStage(): Promise<ControllerStage> {
       await admin('PATCH', `/api/v1/nodes/${name}/status`, { status: { conditions: [condition] } });
       if (isReady) wellNodes.add(name);
       else wellNodes.delete(name);
+      await orElse(setAgentReady(server, name, isReady));
     },
+    setAgent: (node, isReady) => setAgentReady(server, node, isReady),
     removeNode: async (name) => {
       wellNodes.delete(name);
       await admin('DELETE', `/api/v1/nodes/${name}`);
@@ -146,13 +152,16 @@ export async function startControllerStage(): Promise<ControllerStage> {
 
 const AT_ONCE = 16;
 
-/** Records of deleted pods, from 10.2.0.0 on. */
+/** There was never such a Node, so nothing runs there. */
+export const LOST_NODE = 'worker-lost';
+
+/** Records of pods that are no more on a node that is lost: 10.2.0.0 and on. */
 export async function leakRecords({ record }: ControllerStage, count: number): Promise<void> {
   for (let from = 0; from < count; from += AT_ONCE) {
     const some = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, index) => from + index);
     await Promise.all(
       some.map((at) =>
-        record(`10.2.${at >> 8}.${at & 255}`, { name: `dead-${at}`, uid: `dead-${at}`, node: 'worker-1' }),
+        record(`10.2.${at >> 8}.${at & 255}`, { name: `dead-${at}`, uid: `dead-${at}`, node: LOST_NODE }),
       ),
     );
   }
@@ -165,6 +174,7 @@ export function held({ namespace, name, uid, node }: MadePod): Partial<Holder> {
 
 interface Running extends AsyncDisposable {
   readonly collected: ReadonlyMap<string, number>;
+  readonly doubted: ReadonlyMap<string, number>;
   readonly told: readonly EmittedEvent[];
 }
 
@@ -189,14 +199,14 @@ export function runController(
   wish: RunWish = {},
 ): Running & { readonly controller: LeaderController } {
   const { identity = 'one', client = stage.cluster.controller() } = wish;
-  const { deps, collected, told } = collectDeps(client, wish.settings);
+  const { deps, ...seen } = collectDeps(client, wish.settings);
   const { log, timing, now } = deps;
   const { leaseFreshMs } = deps.settings;
   const controller = new LeaderController(
     { podName: identity, podNamespace: 'ipledger', leaseName: 'test-controller', pace: QUICK_PACE },
     { client, tasks: [collectorTask(deps)], log, timing, now, leaseFreshMs },
   );
-  return { controller, collected, told, [Symbol.asyncDispose]: () => controller[Symbol.asyncDispose]() };
+  return { controller, ...seen, [Symbol.asyncDispose]: () => controller[Symbol.asyncDispose]() };
 }
 
 /** A replica that acts as leader without a lease. `viewClient`: the client of its watches. */
@@ -205,11 +215,17 @@ export async function leadAnyway(
   wish: RunWish & { readonly viewClient?: KubeClient; readonly mayWrite?: () => boolean } = {},
 ): Promise<Running & { readonly collection: Collection; readonly view: ClusterView }> {
   const client = wish.client ?? stage.cluster.controller();
-  const { deps, collected, told } = collectDeps(client, wish.settings);
+  const { deps, ...seen } = collectDeps(client, wish.settings);
   const term = new AbortController();
   const nowMs = () => SYSTEM_TIMING.nowMs();
   const { leaseFreshMs } = deps.settings;
-  const view = new ClusterView({ client: wish.viewClient ?? client, log: QUIET, nowMs, leaseFreshMs });
+  const view = new ClusterView({
+    client: wish.viewClient ?? client,
+    log: QUIET,
+    nowMs,
+    leaseFreshMs,
+    agentNamespace: 'ipledger',
+  });
   await view.synced;
   const collection = new Collection(deps, { signal: term.signal, view, mayWrite: wish.mayWrite ?? (() => true) });
   const stop = async () => {
@@ -217,7 +233,7 @@ export async function leadAnyway(
     await collection[Symbol.asyncDispose]();
     await view[Symbol.asyncDispose]();
   };
-  return { collection, view, collected, told, [Symbol.asyncDispose]: stop };
+  return { collection, view, ...seen, [Symbol.asyncDispose]: stop };
 }
 
 function collectDeps(client: KubeClient, settings: Partial<CollectSettings> = {}) {
@@ -232,7 +248,16 @@ function collectDeps(client: KubeClient, settings: Partial<CollectSettings> = {}
     timing: SYSTEM_TIMING,
     now: () => new Date(),
   };
-  return { deps, told, collected: metrics.counts.collected };
+  return { deps, told, collected: metrics.counts.collected, doubted: metrics.counts.doubted };
+}
+
+/** Until the record is in that state. */
+export async function untilState({ ledger }: ControllerStage, name: string, state: RecordState): Promise<IpRecord> {
+  const isThere = async () => {
+    const record = await ledger.get(name);
+    return record?.spec.state === state && record;
+  };
+  return await vi.waitUntil(isThere, PATIENCE);
 }
 
 /** Waits until the records are exactly these. */

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { toRetained } from '#pkg/record/released-spec.ts';
 import {
   type ControllerStage,
   held,
@@ -8,6 +9,7 @@ import {
   runController,
   startControllerStage,
   untilNames,
+  untilState,
 } from './controller-stage.ts';
 
 const SETS = '/apis/apps/v1/namespaces/prod/statefulsets';
@@ -53,44 +55,64 @@ async function populate({ uid, ...owner }: Awaited<ReturnType<typeof makeSet>>, 
 }
 
 describe('a StatefulSet', () => {
-  test('restarts a pod: its address is retained at once; scaled away: it comes back', async () => {
-    const pods = await populate(await makeSet({ replicas: 2 }), [0, 1]);
-    await using _running = runController(stage);
+  test('restarts a pod: its address is retained at once; scaled away: it comes back if its DEL came, and is Suspect otherwise', async () => {
+    const pods = await populate(await makeSet({ replicas: 3 }), [0, 1, 2]);
+    const ended = await stage.ledger.get('10.0.1.2');
+    if (ended !== null) await stage.ledger.amend(ended, toRetained(ended.spec)); // as its agent does at the DEL
+    await using running = runController(stage);
     for (const pod of pods) await stage.forceDelete(pod);
-    await vi.waitUntil(async () => (await stateOf('10.0.1.1')) === 'Retained', PATIENCE);
+    const { spec } = await untilState(stage, '10.0.1.1', 'Retained');
+    expect(spec.holder).toMatchObject({ uid: pods[1]?.uid, containerID: 'container-0' });
     await meanwhile();
-    expect(await statesOf(['10.0.1.0', '10.0.1.1'])).toEqual(['Retained', 'Retained']);
+    expect(await statesOf(['10.0.1.0', '10.0.1.1', '10.0.1.2'])).toEqual(['Retained', 'Retained', 'Retained']);
+    expect(running.told.map(({ reason }) => reason)).toEqual(['AddressRetainedInDoubt', 'AddressRetainedInDoubt']);
     await stage.admin('PATCH', `${SETS}/web`, { spec: { replicas: 1 } });
-    await untilNames(stage, ['10.0.1.0']);
+    await untilNames(stage, ['10.0.1.0', '10.0.1.1']);
+    await untilState(stage, '10.0.1.1', 'Suspect');
     await stage.admin('DELETE', `${SETS}/web`, { propagationPolicy: 'Background' });
-    await untilNames(stage, []);
+    await untilState(stage, '10.0.1.0', 'Suspect');
   });
 
-  test('whose ordinals start at 5: the addresses of web-5 and web-6 are retained, that of web-4 comes back; scaled to one: that of web-6', async () => {
+  test('deleted while the node of a record in doubt is away: Suspect', async () => {
+    const [pod] = await populate(await makeSet({ replicas: 1 }), [0]);
+    if (pod === undefined) throw new Error('no pod');
+    await using _running = runController(stage);
+    await stage.setNode('worker-1', false);
+    await stage.forceDelete(pod);
+    await untilState(stage, '10.0.1.0', 'Retained');
+    await stage.admin('DELETE', `${SETS}/web`, { propagationPolicy: 'Background' });
+    await untilState(stage, '10.0.1.0', 'Suspect');
+  });
+
+  test('whose ordinals start at 5: the addresses of web-5 and web-6 are retained, that of web-4 is given up; scaled to one: that of web-6', async () => {
     const pods = await populate(await makeSet({ replicas: 3, ordinals: { start: 4 } }), [4, 5, 6]);
     await using _running = runController(stage);
     for (const pod of pods) await stage.forceDelete(pod);
     const names = ['10.0.1.4', '10.0.1.5', '10.0.1.6'];
     await vi.waitUntil(async () => (await statesOf(names)).every((state) => state === 'Retained'), PATIENCE);
     await stage.admin('PATCH', `${SETS}/web`, { spec: { replicas: 2, ordinals: { start: 5 } } });
-    await untilNames(stage, ['10.0.1.5', '10.0.1.6']);
+    await untilState(stage, '10.0.1.4', 'Suspect');
     await meanwhile();
-    expect(await statesOf(names)).toEqual([undefined, 'Retained', 'Retained']);
+    expect(await statesOf(names)).toEqual(['Suspect', 'Retained', 'Retained']);
     await stage.admin('PATCH', `${SETS}/web`, { spec: { replicas: 1 } });
-    await untilNames(stage, ['10.0.1.5']);
+    await untilState(stage, '10.0.1.6', 'Suspect');
     await meanwhile();
-    expect(await statesOf(names)).toEqual([undefined, 'Retained', undefined]);
+    expect(await statesOf(names)).toEqual(['Suspect', 'Retained', 'Suspect']);
   });
 
-  test('whose pod runs again with another address: the one it left comes back', async () => {
+  test('whose pod runs again with another address: the one it left is Suspect', async () => {
     const { uid, ...owner } = await makeSet({ replicas: 1 });
     const first = await stage.pod('web-0', { address: '10.0.1.5', owner: { ...owner, uid } });
     await stage.record('10.0.1.5', { ...held(first), owner });
-    await using _running = runController(stage);
+    await using running = runController(stage);
     await stage.forceDelete(first);
-    await vi.waitUntil(async () => (await stateOf('10.0.1.5')) === 'Retained', PATIENCE);
+    await untilState(stage, '10.0.1.5', 'Retained');
     const second = await stage.pod('web-0', { address: '10.0.1.6', owner: { ...owner, uid } });
     await stage.record('10.0.1.6', { ...held(second), owner });
-    await untilNames(stage, ['10.0.1.6']);
+    await untilState(stage, '10.0.1.5', 'Suspect');
+    expect([...running.collected]).toEqual([
+      ['pod-gone', 1],
+      ['not-taken', 1],
+    ]);
   });
 });

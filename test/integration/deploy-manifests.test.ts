@@ -162,7 +162,10 @@ test('the agent has the rights on its host that it needs, and no more', async ()
 test('the controller starts with the environment and the ports of its manifest', async () => {
   const [controller] = (await readDeployment()).spec.template.spec.containers;
   const env = Object.fromEntries(controller.env.map(({ name, value }) => [name, value ?? 'from-kubelet']));
-  expect(readControllerEnv(env)).toMatchObject({ healthPort: 5720, metricsPort: 5721, webhookPort: 5722 });
+  expect(readControllerEnv(env)).toMatchObject({
+    env: { healthPort: 5720, metricsPort: 5721, webhookPort: 5722 },
+    warnings: [],
+  });
   const ports = controller.ports.map(({ name, containerPort }) => `${name} ${containerPort}`);
   expect(ports).toEqual(['health 5720', 'metrics 5721', 'webhook 5722']);
 });

@@ -26,7 +26,13 @@ export function watchAsLeader(client: KubeClient): LeaderViews {
   const onTrouble = (trouble: unknown) => silent.warn(trouble, 'trouble');
   const watch = (resource: Resource) => stack.use(watchObjects(client, { resource, onTrouble }));
   const view = stack.use(
-    new ClusterView({ client, log: silent, nowMs: () => performance.now(), leaseFreshMs: 25_000 }),
+    new ClusterView({
+      client,
+      log: silent,
+      nowMs: () => performance.now(),
+      leaseFreshMs: 25_000,
+      agentNamespace: 'ipledger',
+    }),
   );
   const pools = watch(POOLS);
   const reserved = watch(RESERVED_IPS);

@@ -1,3 +1,4 @@
+import type { AgentSighting } from '#controller/cluster-view/agent-table.ts';
 import type { NodeLease } from '#controller/cluster-view/node-lease.ts';
 import type { NodeSighting } from '#controller/cluster-view/node-table.ts';
 import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
@@ -79,7 +80,17 @@ export const nodeGoneFor = (seconds: number): NodeSighting => ({
   goneSinceMs: NOW_MS - seconds * 1_000,
 });
 
-/** The pod has been gone for a long time, and its node is well. */
+export const AGENT_READY: AgentSighting = { readySinceMs: 0, awaySinceMs: null };
+export const agentReadyFor = (seconds: number): AgentSighting => ({
+  readySinceMs: NOW_MS - seconds * 1_000,
+  awaySinceMs: null,
+});
+export const agentAwayFor = (seconds: number): AgentSighting => ({
+  readySinceMs: null,
+  awaySinceMs: NOW_MS - seconds * 1_000,
+});
+
+/** Nothing is known of the pod, for long already; its node is well and has a Ready agent. */
 export function buildEvidence(change: Partial<Evidence> = {}): Evidence {
   return {
     nowMs: NOW_MS,
@@ -89,6 +100,7 @@ export function buildEvidence(change: Partial<Evidence> = {}): Evidence {
     launchers: [],
     claimants: [],
     node: NODE_HERE,
+    agent: AGENT_READY,
     owner: 'unread',
     ownerAbsentSinceMs: NOW_MS - 3_000_000,
     goneSinceMs: change.pod == null ? NOW_MS - 3_000_000 : null,

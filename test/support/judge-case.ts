@@ -21,5 +21,11 @@ export function checkVerdict({ record = buildPodRecord(), evidence, settings = {
 
 export const free = (cause: Extract<Verdict, { do: 'free' }>['cause']): Verdict => ({ do: 'free', cause });
 export const suspect = (cause: Extract<Verdict, { do: 'suspect' }>['cause']): Verdict => ({ do: 'suspect', cause });
-export const retain = (isProven: boolean): Verdict => ({ do: 'retain', cause: 'pod-gone', isProven });
+/** With proof that its sandbox is gone, or in doubt; `for-next`: its next pod is there. */
+export const retain = (how: 'proven' | 'in-doubt', forWhom: 'later' | 'for-next' = 'later'): Verdict => ({
+  do: 'retain',
+  cause: 'pod-gone',
+  isProven: how === 'proven',
+  isAwaited: forWhom === 'for-next',
+});
 export const secondsAgo = (seconds: number): number => NOW_MS - seconds * 1_000;

@@ -1,10 +1,11 @@
+import { AGENT_LABELS } from '#controller/cluster-view/agent-pods.ts';
 import { callApi } from './api-request.ts';
 import type { ServerPlace } from './api-server.ts';
 
 const NAMESPACE = '/api/v1/namespaces/ipledger';
 
 interface Named {
-  readonly metadata: { readonly name: string };
+  readonly metadata: { readonly name: string; readonly labels?: object };
   readonly spec?: object;
 }
 
@@ -21,11 +22,25 @@ export async function podToken(server: ServerPlace, account: string, node?: stri
   if (node !== undefined) await ensure(server, '/api/v1/nodes', { metadata: { name: node } });
   const containers = [{ name: 'main', image: 'main' }];
   const spec = { serviceAccountName: account, containers, ...(node === undefined ? {} : { nodeName: node }) };
-  const pod = await ensure<{ metadata: { uid: string } }>(server, `${NAMESPACE}/pods`, { metadata: { name }, spec });
+  const labels = account === 'ipledger-agent' ? AGENT_LABELS : {};
+  const pod = await ensure<{ metadata: { uid: string } }>(server, `${NAMESPACE}/pods`, {
+    metadata: { name, labels },
+    spec,
+  });
   return requestToken(server, account, { apiVersion: 'v1', kind: 'Pod', name, uid: pod.metadata.uid });
 }
 
-/** A token that is not bound to a pod. */
+/** What kubelet reports of the agent's pod on that node, made by `podToken`. */
+export async function setAgentReady(server: ServerPlace, node: string, isReady: boolean): Promise<void> {
+  const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'False' }];
+  const path = `${NAMESPACE}/pods/ipledger-agent-${node}/status`;
+  const type = 'application/strategic-merge-patch+json';
+  const body = { status: { phase: 'Running', conditions } };
+  const { status } = await callApi(server, { method: 'PATCH', path, body, type, token: server.adminToken });
+  if (status !== 200) throw new Error(`PATCH ${path}: ${status}`);
+}
+
+/** A token that belongs to no pod. */
 export function plainToken(server: ServerPlace, account: string): Promise<string> {
   return requestToken(server, account);
 }
