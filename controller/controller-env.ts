@@ -18,6 +18,7 @@ export interface ControllerEnv {
   /** Given certificate of the webhook; empty: it makes its own. */
   readonly certFile: string;
   readonly keyFile: string;
+  readonly clientCaFile: string;
   readonly leaseName: string;
   readonly pace: ElectionPace;
   readonly collect: CollectSettings;
@@ -72,6 +73,7 @@ export function readFrom(read: EnvReader): ControllerEnv {
     webhookPort: read.port('WEBHOOK_PORT', 5722),
     certFile: read.text('WEBHOOK_TLS_CERT_FILE', ''),
     keyFile: read.text('WEBHOOK_TLS_KEY_FILE', ''),
+    clientCaFile: read.text('WEBHOOK_CLIENT_CA_FILE', ''),
     leaseName: read.text('LEADER_LEASE_NAME', 'ipledger-controller'),
     pace: readPace(read),
     collect: readCollect(read),

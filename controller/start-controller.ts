@@ -71,7 +71,7 @@ export async function startController(setting: ControllerSetting, log: Logger): 
 }
 
 function admissionSettings(config: ClusterConfig, env: ControllerEnv): AdmissionSettings {
-  const { certFile, keyFile, podNamespace: namespace, webhookPort: port } = env;
+  const { certFile, keyFile, clientCaFile, podNamespace: namespace, webhookPort: port } = env;
   if ((certFile === '') !== (keyFile === '')) {
     throw new IpamError(
       'bad-config',
@@ -82,5 +82,5 @@ function admissionSettings(config: ClusterConfig, env: ControllerEnv): Admission
   const names = [`${service}.svc`, `${service}.svc.cluster.local`];
   const tls =
     certFile === '' ? ({ from: 'self', namespace, names } as const) : ({ from: 'files', certFile, keyFile } as const);
-  return { ...config, port, tls };
+  return { ...config, port, clientCaFile, tls };
 }

@@ -1,8 +1,12 @@
 import { createPrivateKey } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createClientCertificate } from '#test/support/certificates.ts';
 import { createCa, issueServing } from './certificate.ts';
 import { admissionHandlers } from './handlers.ts';
 import { Reservations } from './reservations.ts';
@@ -153,4 +157,43 @@ test('a new certificate is shown from the next handshake on', async () => {
   const after = await call('/webhook-health-check', null);
   expect(after.status).toBe(200);
   expect(after.serial).not.toBe(before.serial);
+});
+
+test('unfinished reviews of strangers neither fill the memory nor keep a review from being answered', async () => {
+  const at = { host: '127.0.0.1', port: server.port, path: VALIDATE, method: 'POST', ca: ca.cert, agent: false };
+  const strangers = Array.from({ length: 100 }, () => {
+    const outgoing = request({ ...at, localAddress: '127.0.0.9', headers: { 'content-length': 8 << 20 } });
+    const refused = new Promise<number>((resolve) => {
+      outgoing.once('response', ({ statusCode = 0 }) => resolve(statusCode));
+    });
+    outgoing.on('error', () => {});
+    outgoing.write(Buffer.alloc(1 << 20, 0x20));
+    return { outgoing, refused };
+  });
+  expect(await Promise.any(strangers.map(({ refused }) => refused))).toBe(503);
+  const object = { ...POOL, metadata: { name: 'other' }, spec: { subnet: '10.7.0.0/16' } };
+  expect(await call(VALIDATE, review({ operation: 'CREATE', object }))).toMatchObject({ status: 200 });
+  for (const { outgoing } of strangers) outgoing.destroy();
+});
+
+test('with a client CA only those with its certificate are answered, also after the certificate was replaced', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'client-ca-'));
+  onTestFinished(() => rm(dir, { recursive: true }));
+  const { caFile, certFile, keyFile } = await createClientCertificate(dir);
+  const read = (file: string) => readFile(file, 'utf8');
+  const log = pino({ level: 'silent' });
+  const options = { handlers: new Map(), identity: makeIdentity(), clientCa: await read(caFile), port: 0, log };
+  await using guarded = await startAdmissionServer({ ...options, host: '127.0.0.1' });
+  const statusOf = (client: object) =>
+    new Promise((resolve) => {
+      const at = { host: '127.0.0.1', port: guarded.port, path: '/webhook-health-check', ca: ca.cert, agent: false };
+      const outgoing = request({ ...at, ...client }, ({ statusCode }) => resolve(statusCode));
+      outgoing.on('error', () => resolve('cut off'));
+      outgoing.end();
+    });
+  const own = { cert: await read(certFile), key: await read(keyFile) };
+  const foreign = makeIdentity();
+  expect([await statusOf(own), await statusOf({}), await statusOf(foreign)]).toEqual([200, 'cut off', 'cut off']);
+  guarded.present(makeIdentity());
+  expect([await statusOf(own), await statusOf({})]).toEqual([200, 'cut off']);
 });

@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
+import { BodyBudget } from '#pkg/http/body-budget.ts';
+import { boundConnections } from '#pkg/http/bound-connections.ts';
 import { listen } from '#pkg/http/listen.ts';
-import { readText } from '#pkg/http/read-text.ts';
 import { isMap } from '#pkg/kube/objects/kube-object.ts';
 import type { Identity } from './certificate.ts';
 import type { Handler } from './handlers.ts';
@@ -13,6 +14,8 @@ import { toResponse } from './verdict.ts';
 export interface AdmissionServerOptions {
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly identity: Identity;
+  /** PEM. With it, only clients with a certificate of this CA are answered. */
+  readonly clientCa?: string | undefined;
   readonly port: number;
   readonly host?: string;
   readonly log: Logger;
@@ -26,25 +29,32 @@ export interface AdmissionServer extends AsyncDisposable {
 
 /** Object and old object of 1.5 MiB each at the most, as etcd has it, and the review around them. */
 const MOST_BYTES = 8 << 20;
-const MOST_CONNECTIONS = 512;
-const TIMEOUT_MS = 15_000;
+/** For all reviews that are read or judged at the same time, with what JSON.parse makes of them. */
+const MOST_BYTES_TOGETHER = 48 << 20;
+const MOST_CONNECTIONS = 128;
+/** Handshake, headers and body of a review are there at once; only its judgement may have to wait. */
+const ARRIVAL_MS = 5_000;
+const ANSWER_MS = 15_000;
 const HEALTH = '/webhook-health-check';
 
 /** The webhook on TLS. Whatever it is sent, it answers or refuses, and goes on. */
 export async function startAdmissionServer(options: AdmissionServerOptions): Promise<AdmissionServer> {
-  const { handlers, identity, port, host, log } = options;
+  const { handlers, identity, clientCa, port, host, log } = options;
+  const trust = { minVersion: 'TLSv1.2', ...(clientCa === undefined ? {} : { ca: clientCa }) } as const;
   const server = createServer({
-    cert: identity.cert,
-    key: identity.key,
-    minVersion: 'TLSv1.2',
-    requestTimeout: TIMEOUT_MS,
-    headersTimeout: TIMEOUT_MS,
-    handshakeTimeout: TIMEOUT_MS,
+    ...identity,
+    ...trust,
+    requestCert: clientCa !== undefined,
+    rejectUnauthorized: clientCa !== undefined,
+    requestTimeout: ARRIVAL_MS,
+    headersTimeout: ARRIVAL_MS,
+    handshakeTimeout: ARRIVAL_MS,
     connectionsCheckingInterval: 1_000,
   });
-  server.maxConnections = MOST_CONNECTIONS;
+  boundConnections(server, { most: MOST_CONNECTIONS, requestMs: ANSWER_MS });
+  const budget = new BodyBudget(MOST_BYTES_TOGETHER);
   server.on('request', (incoming, outgoing) => {
-    answer(incoming, outgoing, handlers, log).catch((thrown: unknown) => {
+    answer(incoming, outgoing, { handlers, budget, log }).catch((thrown: unknown) => {
       log.error({ err: thrown, path: incoming.url?.slice(0, 200) }, 'admission request failed');
       send(outgoing, 500, { message: 'the webhook failed; its log says why' });
     });
@@ -53,24 +63,41 @@ export async function startAdmissionServer(options: AdmissionServerOptions): Pro
   await listen(server, { port, host });
   return {
     port: (server.address() as AddressInfo).port,
-    present: ({ cert, key }) => server.setSecureContext({ cert, key, minVersion: 'TLSv1.2' }),
+    present: ({ cert, key }) => server.setSecureContext({ cert, key, ...trust }),
     [Symbol.asyncDispose]: () => stop(server),
   };
+}
+
+interface Answering {
+  readonly handlers: ReadonlyMap<string, Handler>;
+  readonly budget: BodyBudget;
+  readonly log: Logger;
 }
 
 async function answer(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  handlers: ReadonlyMap<string, Handler>,
-  log: Logger,
+  { handlers, budget, log }: Answering,
 ): Promise<void> {
   const path = (incoming.url ?? '').split('?')[0] ?? '';
   if (path === HEALTH && incoming.method === 'GET') return send(outgoing, 200, {});
   const handler = handlers.get(path);
   if (handler === undefined) return send(outgoing, 404, { message: 'no such webhook' });
   if (incoming.method !== 'POST') return send(outgoing, 405, { message: 'a review is sent with POST' });
-  const text = await readText(incoming, MOST_BYTES);
-  if (text === null) return send(outgoing, 413, { message: `a review has at most ${MOST_BYTES} bytes` });
+  const body = await budget.read(incoming, MOST_BYTES);
+  if ('refusal' in body) {
+    if (body.refusal === 'too-long')
+      return send(outgoing, 413, { message: `a review has at most ${MOST_BYTES} bytes` });
+    return send(outgoing, 503, { message: 'too many reviews at once; try again' });
+  }
+  try {
+    await answerReview(body.text, outgoing, handler, log);
+  } finally {
+    body.release();
+  }
+}
+
+async function answerReview(text: string, outgoing: ServerResponse, handler: Handler, log: Logger): Promise<void> {
   const review = tryReview(text);
   if ('problem' in review) return send(outgoing, 400, { message: review.problem });
   const verdict = await handler.judge(review);

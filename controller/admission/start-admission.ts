@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { sleep } from '#pkg/kube/transport/timing.ts';
@@ -18,6 +19,8 @@ export interface AdmissionSettings {
   /** 5722 unless configured. */
   readonly port: number;
   readonly host?: string;
+  /** File with the CA of the API server's client certificate; empty: clients are not authenticated. */
+  readonly clientCaFile: string;
   readonly tls:
     | {
         readonly from: 'self';
@@ -51,9 +54,10 @@ export async function startAdmission(
       (ms) => sleep(client.timing, ms),
     ),
   });
-  const { port, host } = settings;
+  const { port, host, clientCaFile } = settings;
+  const clientCa = clientCaFile === '' ? undefined : await readFile(clientCaFile, 'utf8');
   const at = { port, ...(host === undefined ? {} : { host }) };
-  const server = stack.use(await startAdmissionServer({ handlers, identity: source.current(), log, ...at }));
+  const server = stack.use(await startAdmissionServer({ handlers, identity: source.current(), clientCa, log, ...at }));
   stack.use(source.onChange((identity) => server.present(identity)));
   const everything = stack.move();
   return { port: server.port, [Symbol.asyncDispose]: () => everything.disposeAsync() };

@@ -32,6 +32,7 @@ const SETTINGS = {
   enableSpiderSubnet: true,
   enableValidatingResourcesDeletedWebhook: true,
   host: '127.0.0.1',
+  clientCaFile: '',
 };
 const SPEC = { subnet: '10.0.0.0/16', ips: ['10.0.0.1-10.0.0.9'] };
 

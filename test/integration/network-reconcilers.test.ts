@@ -29,6 +29,7 @@ test('the life of a pool: admitted, used, shown, not deleted, given back, gone; 
       enableValidatingResourcesDeletedWebhook: true,
       port,
       host: '127.0.0.1',
+      clientCaFile: '',
       tls: { from: 'self', namespace: 'ipledger', names: ['127.0.0.1'] },
     },
   );

@@ -1,9 +1,9 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createServingCertificate, type ServingCertificate } from './certificates.ts';
+import { createServingCertificate, type SignedCertificate } from './certificates.ts';
 
-export interface Credentials extends ServingCertificate {
+export interface Credentials extends SignedCertificate {
   readonly adminToken: string;
   readonly tokenFile: string;
   /** Signs and verifies service account tokens. */

@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-export interface ServingCertificate {
+export interface SignedCertificate {
   readonly caFile: string;
   readonly certFile: string;
   readonly keyFile: string;
 }
 
 /** A CA and a certificate for loopback signed by it, both in `dir`, valid for 30 days. */
-export async function createServingCertificate(dir: string): Promise<ServingCertificate> {
+export async function createServingCertificate(dir: string): Promise<SignedCertificate> {
   const caFile = join(dir, 'ca.crt');
   const caKeyFile = join(dir, 'ca.key');
   const certFile = join(dir, 'serving.crt');
@@ -25,6 +25,26 @@ export async function createServingCertificate(dir: string): Promise<ServingCert
     ...['-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost'],
   ]);
   return { caFile, certFile, keyFile };
+}
+
+/** A CA and a client certificate signed by it, both in `dir`, valid for 30 days. */
+export async function createClientCertificate(dir: string): Promise<SignedCertificate> {
+  const at = {
+    caFile: join(dir, 'client-ca.crt'),
+    certFile: join(dir, 'client.crt'),
+    keyFile: join(dir, 'client.key'),
+  };
+  const caKeyFile = join(dir, 'client-ca.key');
+  await createCertificate('ipledger-test-client-ca', at.caFile, caKeyFile, [
+    ...['-addext', 'basicConstraints=critical,CA:TRUE'],
+    ...['-addext', 'keyUsage=critical,keyCertSign'],
+  ]);
+  await createCertificate('kube-apiserver-webhooks', at.certFile, at.keyFile, [
+    ...['-CA', at.caFile, '-CAkey', caKeyFile],
+    ...['-addext', 'basicConstraints=critical,CA:FALSE'],
+    ...['-addext', 'extendedKeyUsage=clientAuth'],
+  ]);
+  return at;
 }
 
 async function createCertificate(name: string, certFile: string, keyFile: string, rest: string[]): Promise<void> {
