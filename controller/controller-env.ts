@@ -117,6 +117,8 @@ function readCollect(read: EnvReader): CollectSettings {
     agentAwayMs: seconds('GC_AGENT_AWAY_DURATION', initial.agentAwayMs, 1, DAY),
     leaseFreshMs: seconds('GC_NODE_LEASE_FRESH_DURATION', initial.leaseFreshMs, 1, 600),
     notTakenMs: seconds('GC_RETAINED_NOT_TAKEN_DURATION', initial.notTakenMs, 1, DAY),
+    beyondBoundsMs: seconds('GC_RETAINED_BEYOND_BOUNDS_DURATION', initial.beyondBoundsMs, 1, DAY),
+    retainedPerNamespace: read.whole('GC_RETAINED_PER_NAMESPACE', initial.retainedPerNamespace, 1, 10_000_000),
     longestRestMs: seconds('GC_LONGEST_REST_DURATION', initial.longestRestMs, 1, 30 * DAY),
     workers: read.whole('GC_IP_WORKER_NUM', initial.workers, 1, 64),
   };

@@ -1,4 +1,5 @@
 import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { RetainedOrder } from './retained-order.ts';
 
 /** A record as this leader knows it. */
 export interface KnownRecord {
@@ -16,6 +17,7 @@ export class RecordTable {
   readonly #byHolder = new Map<string, Set<string>>();
   readonly #byNode = new Map<string, Set<string>>();
   readonly #byPool = new Map<string, Set<string>>();
+  readonly #retained = new RetainedOrder();
 
   get size(): number {
     return this.#byName.size;
@@ -46,6 +48,11 @@ export class RecordTable {
     return this.#byNode.get(node) ?? [];
   }
 
+  /** How many records of its namespace became Retained before this one. */
+  retainedBefore(record: IpRecord): number {
+    return this.#retained.countBefore(record);
+  }
+
   ofPool(pool: string): KnownRecord[] {
     return this.#known(this.#byPool.get(pool));
   }
@@ -54,6 +61,7 @@ export class RecordTable {
     const { name } = known.record;
     const before = this.remove(name);
     this.#byName.set(name, known);
+    this.#retained.put(known.record);
     for (const [index, key] of this.#places(known)) {
       const names = index.get(key) ?? new Set();
       index.set(key, names.add(name));
@@ -65,6 +73,7 @@ export class RecordTable {
     const known = this.get(name);
     if (known === null) return null;
     this.#byName.delete(name);
+    this.#retained.remove(known.record);
     for (const [index, key] of this.#places(known)) {
       const names = index.get(key);
       names?.delete(name);

@@ -2,9 +2,12 @@ import type { ClusterView } from '#controller/cluster-view/cluster-view.ts';
 import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
 import type { KnownRecord } from '#controller/cluster-view/record-table.ts';
 import type { Evidence } from '#controller/judge/evidence.ts';
+import { launchersOf } from '#controller/judge/judge-vmi.ts';
 import type { OwnerToRead } from '#controller/judge/verdict.ts';
 import { isFinished } from '#pkg/crd/pod-life.ts';
-import { type IpRecord, isTimed } from '#pkg/record/ip-record.ts';
+import { isOlder } from '#pkg/kube/objects/resource-version.ts';
+import { holderKey } from '#pkg/record/holder.ts';
+import { type IpRecord, isTimed, recordFamily } from '#pkg/record/ip-record.ts';
 import type { LiveReads } from './live-reads.ts';
 import type { Notes, RecordNotes } from './record-notes.ts';
 
@@ -31,7 +34,12 @@ export class EvidenceSource {
     const launchers = kind === 'VirtualMachineInstance' ? pods.ofVmi(namespace, name) : [];
     const pod =
       kind === 'VirtualMachineInstance' ? (launchers.find((it) => it.uid === uid) ?? null) : pods.get(namespace, name);
-    const notes = this.#notes.take(record, concerned(pod, launchers), 'watch', this.#clocks.nowMs());
+    const notes = this.#notes.take(
+      record,
+      concerned(pod, launchersOf(record, launchers)),
+      'watch',
+      this.#clocks.nowMs(),
+    );
     const claimants = this.#claimants(record, pods.withAddress(record.spec.address));
     const facts = { pod, launchers, claimants, node: this.#view.nodes.sighting(node) };
     return this.#evidence(record, firstSeenMs, notes, facts);
@@ -49,7 +57,12 @@ export class EvidenceSource {
       this.#readClaimants(record, firstSeenMs, reads),
     ]);
     const pod = isVmi ? (launchers.find((it) => it.uid === uid) ?? null) : named;
-    const notes = this.#notes.take(record, concerned(pod, launchers), 'read', this.#clocks.nowMs());
+    const notes = this.#notes.take(
+      record,
+      concerned(pod, launchersOf(record, launchers)),
+      'read',
+      this.#clocks.nowMs(),
+    );
     return this.#evidence(record, firstSeenMs, notes, { pod, launchers, claimants, node: sighting });
   }
 
@@ -64,11 +77,8 @@ export class EvidenceSource {
   /** The same with what the sticky owner says now. */
   async withOwner(what: OwnerToRead, known: KnownRecord, evidence: Evidence, reads: LiveReads): Promise<Evidence> {
     const { record, firstSeenMs } = known;
-    const pods = concerned(evidence.pod, evidence.launchers);
-    const { ownerUid } = this.#notes.take(record, pods, 'read', this.#clocks.nowMs());
-    const owner = await reads.owner(what, record, ownerUid, firstSeenMs);
-    const ownerAbsentSinceMs = this.#notes.noteOwner(record, owner === 'invalid', this.#clocks.nowMs());
-    return { ...evidence, owner, ownerAbsentSinceMs };
+    const owner = await reads.owner(what, record, firstSeenMs);
+    return { ...evidence, owner, ...this.#notes.noteOwner(record, owner, this.#clocks.nowMs()) };
   }
 
   async #readClaimants(record: IpRecord, seenMs: number, reads: LiveReads): Promise<readonly PodFacts[]> {
@@ -88,16 +98,36 @@ export class EvidenceSource {
   }
 
   #evidence(
-    { spec: { holder } }: IpRecord,
+    record: IpRecord,
     firstSeenMs: number,
-    { ownerUid: _, ...notes }: Notes,
+    notes: Notes,
     facts: Pick<Evidence, 'pod' | 'launchers' | 'claimants' | 'node'>,
   ): Evidence {
     const nowMs = this.#clocks.nowMs();
     const wallMs = this.#clocks.now().getTime();
-    const agent = this.#view.agents.sighting(holder.node);
-    return { nowMs, wallMs, firstSeenMs, ...facts, agent, owner: 'unread', ...notes };
+    const agent = this.#view.agents.sighting(record.spec.holder.node);
+    return { nowMs, wallMs, firstSeenMs, ...facts, agent, owner: 'unread', ...notes, ...this.#waiting(record) };
   }
+
+  #waiting(record: IpRecord): Pick<Evidence, 'retainedBefore' | 'isSuperseded'> {
+    if (record.spec.state !== 'Retained') return { retainedBefore: 0, isSuperseded: false };
+    const { records } = this.#view;
+    const { namespace, name } = record.spec.holder;
+    const others = [...records.namesOfHolder(namespace, name)].flatMap((it) => records.get(it)?.record ?? []);
+    return {
+      retainedBefore: records.retainedBefore(record),
+      isSuperseded: others.some((other) => supersedes(other, record)),
+    };
+  }
+}
+
+/** Another address of the same holder, on the same interface and in the same family, that was written later. */
+function supersedes(other: IpRecord, { name, resourceVersion, spec }: IpRecord): boolean {
+  if (other.name === name || !(other.spec.state === 'Retained' || other.spec.state === 'Allocated')) return false;
+  const family = recordFamily({ spec });
+  const isSameKey =
+    recordFamily(other) === family && holderKey(other.spec.holder, family) === holderKey(spec.holder, family);
+  return isSameKey && isOlder(resourceVersion, other.resourceVersion);
 }
 
 function concerned(pod: PodFacts | null, launchers: readonly PodFacts[]): readonly PodFacts[] {

@@ -13,9 +13,15 @@ const NOTES: Partial<
     return {
       once: kind,
       reason: 'HolderKindNotServed',
-      note: `the API server does not serve ${kind}; the addresses of its holders are kept until it does`,
+      note: `the API server does not serve ${kind}; the addresses that wait for its holders are freed soon (GC_RETAINED_BEYOND_BOUNDS_DURATION) unless it is served again`,
     };
   },
+  // Once a namespace: whoever makes many such records would make as many Events.
+  'beyond-bounds': ({ spec: { address, holder } }) => ({
+    once: holder.namespace,
+    reason: 'RetainedBeyondBounds',
+    note: `${address} waits for ${holder.namespace}/${holder.name} beyond the bounds: its namespace has too many such addresses (GC_RETAINED_PER_NAMESPACE), or this holder has had another one since; it is freed unless its pod comes back soon (GC_RETAINED_BEYOND_BOUNDS_DURATION)`,
+  }),
   'two-pods-claim-it': ({ name, spec }) => ({
     once: name,
     reason: 'AddressClaimedTwice',

@@ -85,11 +85,11 @@ export class LiveReads {
     });
   }
 
-  owner(what: OwnerToRead, record: IpRecord, ownerUid: string | null, seenMs: number): Promise<OwnerEvidence> {
+  owner(what: OwnerToRead, record: IpRecord, seenMs: number): Promise<OwnerEvidence> {
     const { namespace, name } = record.spec.holder;
     return what === 'vmi'
       ? this.#fresh.read(`vmi/${namespace}/${name}`, seenMs, () => vmiValidity(record, this.#read))
-      : statefulSetValidity(record, ownerUid, (resource, at) =>
+      : statefulSetValidity(record, (resource, at) =>
           this.#fresh.read(`${resource.plural}/${at.namespace}/${at.name}`, seenMs, () => this.#read(resource, at)),
         );
   }

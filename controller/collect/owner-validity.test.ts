@@ -20,7 +20,7 @@ const answering =
 
 const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' };
 
-test.each<{ name: string; pod?: string; ownerUid?: string; set: Answer; verdict: string }>([
+test.each<{ name: string; pod?: string; set: Answer; verdict: string }>([
   { name: 'in range', pod: 'web-2', set: { spec: { replicas: 3 } }, verdict: 'valid' },
   { name: 'at the end of the range', pod: 'web-3', set: { spec: { replicas: 3 } }, verdict: 'invalid' },
   { name: 'no replicas given: one', pod: 'web-0', set: { spec: {} }, verdict: 'valid' },
@@ -37,24 +37,20 @@ test.each<{ name: string; pod?: string; ownerUid?: string; set: Answer; verdict:
     set: { spec: { replicas: 3, ordinals: { start: 5 } } },
     verdict: 'invalid',
   },
-  { name: 'of the set with the same uid', ownerUid: 'u1', set: { spec: { replicas: 1 } }, verdict: 'valid' },
-  { name: 'of a new set of the same name', ownerUid: 'u0', set: { spec: { replicas: 1 } }, verdict: 'invalid' },
   { name: 'a name without an ordinal', pod: 'web-x', set: { spec: { replicas: 1 } }, verdict: 'invalid' },
   { name: 'a name of another set', pod: 'other-0', set: { spec: { replicas: 1 } }, verdict: 'invalid' },
   { name: 'the set is gone', set: 'NotFound', verdict: 'invalid' },
   { name: 'the kind is not served', set: 'NotServed', verdict: 'not-served' },
-])('a pod of a StatefulSet, $name: $verdict', async ({ pod = 'web-0', ownerUid = null, set, verdict }) => {
-  const record = buildPodRecord({ name: pod, owner });
-  expect(await statefulSetValidity(record, ownerUid, answering({ statefulsets: set }))).toBe(verdict);
+])('a pod of a StatefulSet, $name: $verdict', async ({ pod = 'web-0', set, verdict }) => {
+  const record = buildPodRecord({ name: pod, owner: { ...owner, uid: 'of-a-set-before' } });
+  expect(await statefulSetValidity(record, answering({ statefulsets: set }))).toBe(verdict);
 });
 
 test.each<FailureKind>(['Unreachable', 'Unknown', 'ServerError', 'Forbidden', 'TooManyRequests'])(
   'an owner that cannot be read (%s) is no absent owner',
   async (because) => {
     const answers = { statefulsets: because, virtualmachineinstances: because };
-    await expect(statefulSetValidity(buildPodRecord({ owner }), null, answering(answers))).rejects.toThrow(
-      'cannot read',
-    );
+    await expect(statefulSetValidity(buildPodRecord({ owner }), answering(answers))).rejects.toThrow('cannot read');
     await expect(vmiValidity(buildPodRecord(), answering(answers))).rejects.toThrow('cannot read');
     const half = { virtualmachineinstances: 'NotFound', virtualmachines: because } as const;
     await expect(vmiValidity(buildPodRecord(), answering(half))).rejects.toThrow('cannot read');

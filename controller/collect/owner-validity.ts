@@ -10,18 +10,13 @@ import type { IpRecord } from '#pkg/record/ip-record.ts';
 /** An uncached read of one object. */
 export type ReadLive = (resource: Resource, at: ObjectName) => Promise<Outcome<KubeObject>>;
 
-/** Whether the set still wants a pod of this name. `ownerUid`: of the set that had it, where this leader saw it. */
-export async function statefulSetValidity(
-  { spec: { holder } }: IpRecord,
-  ownerUid: string | null,
-  read: ReadLive,
-): Promise<OwnerEvidence> {
+/** Whether a set of this name wants a pod of this name: one that was deleted and made again has the addresses of the one before. */
+export async function statefulSetValidity({ spec: { holder } }: IpRecord, read: ReadLive): Promise<OwnerEvidence> {
   const { namespace, name, owner } = holder;
   const ordinal = owner === undefined ? null : ordinalOf(name, owner.name);
   if (owner === undefined || ordinal === null) return 'invalid';
   const set = await read(STATEFUL_SETS, { namespace, name: owner.name });
   if (!set.ok) return absence(set, `StatefulSet ${namespace}/${owner.name}`);
-  if (ownerUid !== null && set.object.metadata.uid !== ownerUid) return 'invalid';
   const range = wantedOrdinals(set.object);
   if (range !== null) return isOrdinalIn(ordinal, range) ? 'valid' : 'invalid';
   throw new IpamError('io-failure', `StatefulSet ${namespace}/${owner.name} has no readable replicas`);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildPod, buildPodRecord, STATEFUL_SET } from '#test/support/build-evidence.ts';
+import { buildPod, buildPodRecord } from '#test/support/build-evidence.ts';
 import { RecordNotes } from './record-notes.ts';
 
 const RECORD = buildPodRecord();
@@ -8,7 +8,7 @@ const NOTHING = {
   finishedSinceMs: null,
   idleSinceMs: null,
   ownerAbsentSinceMs: null,
-  ownerUid: null,
+  notServedSinceMs: null,
   graceMs: null,
 };
 
@@ -51,12 +51,6 @@ test('a pod has finished since it was first seen so', () => {
   expect(notes.take(RECORD, [buildPod({ phase: 'Failed' })], 'read', 20).finishedSinceMs).toBe(10);
 });
 
-test('the set that had a pod is remembered after the pod is gone', () => {
-  const notes = new RecordNotes();
-  notes.take(RECORD, [buildPod({ controller: STATEFUL_SET })], 'read', 10);
-  expect(notes.take(RECORD, [], 'read', 20)).toMatchObject({ ownerUid: 'set-1', goneSinceMs: 20 });
-});
-
 test.each([
   { name: 'a longer grace than the usual one', pod: { graceSeconds: 600 }, graceMs: 600_000 },
   { name: 'the usual grace', pod: { graceSeconds: 30 }, graceMs: null },
@@ -79,11 +73,19 @@ test.each([
 
 test('an owner is absent since it was first read so, without a break', () => {
   const notes = new RecordNotes();
-  expect(notes.noteOwner(RECORD, true, 10)).toBe(10);
-  expect(notes.noteOwner(RECORD, true, 20)).toBe(10);
+  expect(notes.noteOwner(RECORD, 'invalid', 10)).toEqual({ ownerAbsentSinceMs: 10, notServedSinceMs: null });
+  expect(notes.noteOwner(RECORD, 'invalid', 20).ownerAbsentSinceMs).toBe(10);
   expect(notes.take(RECORD, [], 'read', 25).ownerAbsentSinceMs).toBe(10);
-  expect(notes.noteOwner(RECORD, false, 30)).toBeNull();
-  expect(notes.noteOwner(RECORD, true, 40)).toBe(40);
+  expect(notes.noteOwner(RECORD, 'valid', 30).ownerAbsentSinceMs).toBeNull();
+  expect(notes.noteOwner(RECORD, 'invalid', 40).ownerAbsentSinceMs).toBe(40);
+});
+
+test('a kind is not served since it was first read so; served again without the owner, that is another time', () => {
+  const notes = new RecordNotes();
+  notes.noteOwner(RECORD, 'not-served', 10);
+  expect(notes.take(RECORD, [], 'read', 20).notServedSinceMs).toBe(10);
+  expect(notes.noteOwner(RECORD, 'not-served', 30)).toEqual({ ownerAbsentSinceMs: null, notServedSinceMs: 10 });
+  expect(notes.noteOwner(RECORD, 'invalid', 40)).toEqual({ ownerAbsentSinceMs: 40, notServedSinceMs: null });
 });
 
 test.each([

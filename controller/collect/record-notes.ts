@@ -1,6 +1,6 @@
 import { type PodFacts, USUAL_GRACE_SECONDS } from '#controller/cluster-view/pod-facts.ts';
+import type { OwnerEvidence } from '#controller/judge/evidence.ts';
 import { isAlive, isFinished } from '#pkg/crd/pod-life.ts';
-import { isStatefulSet } from '#pkg/record/holder.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 /** What this leader noticed about a record's holder, and when. */
@@ -9,8 +9,7 @@ export interface Notes {
   readonly finishedSinceMs: number | null;
   readonly idleSinceMs: number | null;
   readonly ownerAbsentSinceMs: number | null;
-  /** The uid of the owner that last controlled the pod: a new one of the same name is another. */
-  readonly ownerUid: string | null;
+  readonly notServedSinceMs: number | null;
   /** The grace of a pod that was last seen running, where it is longer than the usual one. */
   readonly graceMs: number | null;
 }
@@ -20,7 +19,7 @@ const NOTHING: Notes = {
   finishedSinceMs: null,
   idleSinceMs: null,
   ownerAbsentSinceMs: null,
-  ownerUid: null,
+  notServedSinceMs: null,
   graceMs: null,
 };
 
@@ -48,11 +47,18 @@ export class RecordNotes {
   }
 
   /** What was read of the record's owner. */
-  noteOwner(record: IpRecord, isAbsent: boolean, nowMs: number): number | null {
+  noteOwner(
+    record: IpRecord,
+    owner: OwnerEvidence,
+    nowMs: number,
+  ): Pick<Notes, 'ownerAbsentSinceMs' | 'notServedSinceMs'> {
     const kept = this.#kept.get(record.name) ?? { ...NOTHING, key: keyOf(record) };
-    const ownerAbsentSinceMs = isAbsent ? (kept.ownerAbsentSinceMs ?? nowMs) : null;
-    this.#kept.set(record.name, { ...kept, ownerAbsentSinceMs });
-    return ownerAbsentSinceMs;
+    const since = {
+      ownerAbsentSinceMs: owner === 'invalid' ? (kept.ownerAbsentSinceMs ?? nowMs) : null,
+      notServedSinceMs: owner === 'not-served' ? (kept.notServedSinceMs ?? nowMs) : null,
+    };
+    this.#kept.set(record.name, { ...kept, ...since });
+    return since;
   }
 
   forget(name: string): void {
@@ -63,12 +69,11 @@ export class RecordNotes {
 function renew(before: Notes, uid: string, pods: readonly PodFacts[], from: 'watch' | 'read', nowMs: number): Notes {
   const own = pods.find((pod) => pod.uid === uid);
   if (own !== undefined) {
-    const isOfSet = isStatefulSet(own.controller);
     return {
       ...NOTHING,
       finishedSinceMs: isFinished(own) ? (before.finishedSinceMs ?? nowMs) : null,
       ownerAbsentSinceMs: isAlive(own) ? null : before.ownerAbsentSinceMs,
-      ownerUid: isOfSet ? (own.controller?.uid ?? null) : null,
+      notServedSinceMs: isAlive(own) ? null : before.notServedSinceMs,
       graceMs: longGraceMs(own),
     };
   }
@@ -78,7 +83,7 @@ function renew(before: Notes, uid: string, pods: readonly PodFacts[], from: 'wat
     finishedSinceMs: null,
     idleSinceMs: runs ? (before.idleSinceMs ?? nowMs) : null,
     ownerAbsentSinceMs: before.ownerAbsentSinceMs,
-    ownerUid: before.ownerUid,
+    notServedSinceMs: before.notServedSinceMs,
     graceMs: before.graceMs,
   };
 }

@@ -25,6 +25,10 @@ export interface CollectSettings {
   readonly leaseFreshMs: number;
   /** How long a running pod may leave a retained address of its own lying. */
   readonly notTakenMs: number;
+  /** How long a Retained address is kept that is beyond the bounds, or whose owner is of a kind that is not served. */
+  readonly beyondBoundsMs: number;
+  /** How many addresses are Retained for the absent pods and machines of one namespace. */
+  readonly retainedPerNamespace: number;
   /** No rest is longer than this since it was first seen, whatever `until` says. */
   readonly longestRestMs: number;
   /** Records looked at and changed at once. */
@@ -48,6 +52,8 @@ export const COLLECT_DEFAULTS: CollectSettings = {
   agentAwayMs: 300_000,
   leaseFreshMs: 25_000,
   notTakenMs: 300_000,
+  beyondBoundsMs: 900_000,
+  retainedPerNamespace: 1_000,
   longestRestMs: 604_800_000,
   workers: 2,
 };

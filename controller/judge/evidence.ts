@@ -23,6 +23,12 @@ export interface Evidence {
   readonly owner: OwnerEvidence;
   /** Since when this leader has read, without a break, that the owner does not want the address. */
   readonly ownerAbsentSinceMs: number | null;
+  /** Since when this leader has read, without a break, that the kind of the owner is not served. */
+  readonly notServedSinceMs: number | null;
+  /** Of a Retained record: how many of its namespace became Retained before it. */
+  readonly retainedBefore: number;
+  /** Of a Retained record: whether its holder has had another address on this interface and in this family since. */
+  readonly isSuperseded: boolean;
   /** Since when this leader has read, without a break, that the pod with the holder's uid is gone. Null: not read yet. */
   readonly goneSinceMs: number | null;
   /** Since when the pod is known to have finished. */

@@ -61,7 +61,7 @@ function isWeak({ node }: NodeWeight): boolean {
 }
 
 /** An address that is retained after its sandbox was torn down has no trace of the sandbox in its record. */
-function isProvenGone({ spec }: IpRecord): boolean {
+export function isProvenGone({ spec }: IpRecord): boolean {
   const { uid, containerID, netns } = spec.holder;
   return spec.state === 'Retained' && uid === undefined && containerID === undefined && netns === undefined;
 }

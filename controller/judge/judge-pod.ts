@@ -5,7 +5,8 @@ import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { CollectSettings } from './collect-settings.ts';
 import type { Evidence } from './evidence.ts';
 import { repair } from './judge-claims.ts';
-import { awaitOwner, doubt, judgeGone, judgeNotTaken, judgeStatic } from './judge-gone.ts';
+import { awaitOwner, doubt, judgeGone, judgeStatic } from './judge-gone.ts';
+import { judgeNotServed, judgeWaiting } from './judge-waiting.ts';
 import { type Cause, keep, type Verdict } from './verdict.ts';
 import { type NodeWeight, weighNode } from './weigh-node.ts';
 
@@ -31,10 +32,10 @@ function judgeAbsent(record: IpRecord, evidence: Evidence, settings: CollectSett
   const { state } = record.spec;
   if (!isSticky(record, settings)) return judgeGone(record, evidence, settings);
   if (evidence.owner === 'unread') return { do: 'read-owner', what: 'stateful-set' };
-  if (evidence.owner === 'not-served') return keep('holder-kind-not-served');
+  if (evidence.owner === 'not-served') return judgeNotServed(record, evidence, settings);
   if (evidence.owner === 'invalid') return awaitOwner(evidence, settings) ?? judgeGone(record, evidence, settings);
   // Suspect since its set did not want it, and wanted again: its next pod may have found no way to take it over.
-  if (state === 'Retained' || state === 'Suspect') return judgeNotTaken(record, evidence, settings);
+  if (state === 'Retained' || state === 'Suspect') return judgeWaiting(record, evidence, settings);
   // Pod and node evidence of any strength does no more than this to a sticky holder.
   if (state === 'Allocated') {
     const isProven = weighNode(record, evidence, settings).node === 'lost';

@@ -76,7 +76,7 @@ describe('a pod of a StatefulSet', () => {
       name: 'whose kind is not served: kept',
       record,
       evidence: { owner: 'not-served', node: nodeGoneFor(900) },
-      verdict: keep('holder-kind-not-served'),
+      verdict: keep('holder-kind-not-served', 900_000),
     },
     {
       name: 'Terminating past its deadline: kept until its object is gone',

@@ -163,7 +163,7 @@ describe('a VMI', () => {
       name: 'whose kind is not served: kept',
       record,
       evidence: { owner: 'not-served' },
-      verdict: keep('holder-kind-not-served'),
+      verdict: keep('holder-kind-not-served', 900_000),
     },
   ])('$name', checkVerdict);
 });

@@ -21,6 +21,7 @@ export const KEEP_REASONS = {
   'address-in-use': { report: false },
   'two-pods-claim-it': { report: true },
   'holder-kind-not-served': { report: true },
+  'beyond-bounds': { report: true },
 } as const satisfies Record<string, { report: boolean }>;
 export type KeepReason = keyof typeof KEEP_REASONS;
 
@@ -32,6 +33,8 @@ export const CAUSES = [
   'pod-terminating',
   'running-without-address',
   'not-taken',
+  'kind-not-served',
+  'beyond-bounds',
   'cooled',
   'quarantine-over',
   'edited-by-hand',

@@ -106,6 +106,9 @@ export function buildEvidence(change: Partial<Evidence> = {}): Evidence {
     goneSinceMs: change.pod == null ? NOW_MS - 3_000_000 : null,
     finishedSinceMs: null,
     idleSinceMs: null,
+    notServedSinceMs: null,
+    retainedBefore: 0,
+    isSuperseded: false,
     graceMs: null,
     ...change,
   };
