@@ -8,12 +8,16 @@ export interface ProcessNamespaces {
   readonly isComplete: boolean;
 }
 
-const PROCESS = /^[1-9]\d*$/;
+/** Not the first one, which started the host: it is in no namespace of a pod, and some hosts hide it even from root. */
+const PROCESS = /^(?!1$)[1-9]\d*$/;
 const LINK = /^net:\[(\d+)\]$/;
 
 /** Null where this process does not see those of the host. */
-export async function scanProcessNamespaces(proc = '/proc'): Promise<ProcessNamespaces | null> {
-  if (!seesHostProcesses()) return null;
+export async function scanProcessNamespaces(): Promise<ProcessNamespaces | null> {
+  return seesHostProcesses() ? await scanProcesses('/proc') : null;
+}
+
+export async function scanProcesses(proc: string): Promise<ProcessNamespaces> {
   const pids = (await readdir(proc)).filter((name) => PROCESS.test(name));
   const found = await Promise.all(pids.map((pid) => namespacesOf(`${proc}/${pid}`)));
   const seen = found.flat();
