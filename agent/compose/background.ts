@@ -10,6 +10,7 @@ const SETTLE_EVERY_MS = 2_000;
 /** Only at records without a living pod, of which there are few. */
 const LOOK_EVERY_MS = 5_000;
 const SHORTEST_LOOK_MS = 200;
+const MARK_EVERY_MS = 60_000;
 const REFRESH_EVERY_MS = 10 * 60_000;
 const RETRY_START_MS = 1_000;
 
@@ -24,7 +25,7 @@ interface Background {
 
 /** First repeats the work that must succeed before the agent is ready, then starts the periodic tasks. */
 export function startBackground({ composed, watches, refresh, spool, log, nowMs }: Background): AsyncDisposable {
-  const { agent, releaser, collector, settleJournal } = composed;
+  const { agent, releaser, collector, marks, settleJournal } = composed;
   const stack = new AsyncDisposableStack();
   const report = (task: string) => (thrown: unknown) =>
     log.error({ task, why: toIpamError(thrown).message }, 'background task failed');
@@ -64,6 +65,13 @@ export function startBackground({ composed, watches, refresh, spool, log, nowMs 
       () => Math.max(SHORTEST_LOOK_MS, collector.untilNextMs(LOOK_EVERY_MS)),
       whenReady(() => collector.collect(false)),
       report('collect leftovers'),
+    ),
+  );
+  stack.use(
+    repeat(
+      () => MARK_EVERY_MS,
+      whenReady(() => marks.mark()),
+      report('mark sandboxes that are seen'),
     ),
   );
   stack.defer(() => stopped.resolve('stopped'));

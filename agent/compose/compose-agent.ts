@@ -20,6 +20,7 @@ import { looksFrom, type NetnsSight } from '#agent/node/netns-look.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import { Collector, type JudgeLeftover } from '#agent/release/collector.ts';
 import { GiveBack } from '#agent/release/give-back.ts';
+import { OutlivingMarks } from '#agent/release/outliving-marks.ts';
 import type { DecideRelease } from '#agent/release/release-decision.ts';
 import type { RefuseRelease } from '#agent/release/release-refusal.ts';
 import { Releaser } from '#agent/release/releaser.ts';
@@ -77,6 +78,7 @@ export interface ComposedAgent {
   readonly agent: Agent;
   readonly releaser: Releaser;
   readonly collector: Collector;
+  readonly marks: OutlivingMarks;
   readonly waiters: FreedWaiters;
   /** What is done about one attachment is done in its turn. */
   readonly queue: KeyedQueue;
@@ -147,6 +149,7 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
   const beginLooks = looksFrom(ports.sight);
   const { needsLook, judgeLeftover: judge, onOutliving = () => {}, isOwn } = ports;
   const collector = new Collector({ index, releaser, beginLooks, needsLook, judge, onOutliving, nowMs, now, log });
+  const marks = new OutlivingMarks({ ledger, index, collector, nowMs, log });
   const outliving = () => collector.outliving();
   const reading = { ledger, catalog, views, holders, spool, index, options, isOwn, beginLooks, outliving, answered };
   const inspector = new Inspector(reading);
@@ -171,5 +174,5 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     if (journal === null) return;
     await settleJournal({ journal, ledger, index, giveBack, queue, backoff, node, now, nowMs, log });
   };
-  return { agent, releaser, collector, waiters, queue, settleJournal: settle };
+  return { agent, releaser, collector, marks, waiters, queue, settleJournal: settle };
 }

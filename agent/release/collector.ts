@@ -70,6 +70,12 @@ export class Collector {
     return [...this.#outliving.values()];
   }
 
+  /** The record got a new version only to show that its sandbox is seen. It is not a sandbox to tell of anew. */
+  noteMarked(record: IpRecord): void {
+    this.#memory.goOn(record, this.#deps.index.writtenAtMs(record.name));
+    if (this.#outliving.has(record.uid)) this.#outliving.set(record.uid, record);
+  }
+
   async collect(dryRun: boolean): Promise<CollectAnswer> {
     const records = this.#deps.index.all();
     this.#forgetOthers(records);

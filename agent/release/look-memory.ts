@@ -21,7 +21,7 @@ export class LookMemory {
     { look, writtenAtMs }: { readonly look: NetnsLook; readonly writtenAtMs: number | null },
     nowMs: number,
   ): Seen {
-    const version = `${resourceVersion} ${writtenAtMs}`;
+    const version = versionOf(resourceVersion, writtenAtMs);
     const known = this.#noted.get(uid);
     const before = known?.version === version ? known : null;
     const seenSinceMs = before?.seenSinceMs ?? nowMs;
@@ -30,7 +30,17 @@ export class LookMemory {
     return { lookSinceMs, seenSinceMs };
   }
 
+  /** This agent has changed the record and nothing that a look sees: the times go on. */
+  goOn({ uid, resourceVersion }: IpRecord, writtenAtMs: number | null): void {
+    const known = this.#noted.get(uid);
+    if (known !== undefined) this.#noted.set(uid, { ...known, version: versionOf(resourceVersion, writtenAtMs) });
+  }
+
   keepOnly(uids: ReadonlySet<string>): void {
     for (const uid of this.#noted.keys()) if (!uids.has(uid)) this.#noted.delete(uid);
   }
+}
+
+function versionOf(resourceVersion: string, writtenAtMs: number | null): string {
+  return `${resourceVersion} ${writtenAtMs}`;
 }

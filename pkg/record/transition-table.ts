@@ -26,6 +26,7 @@ export const TRANSITIONS: readonly Transition[] = [
   { from: 'Retained', to: 'Retained', way: 'amend', by: ['own-agent', 'controller'] },
   { from: 'Retained', to: 'Suspect', way: 'amend', by: ['controller'] },
   { from: 'Suspect', to: 'Allocated', way: 'amend', by: ['own-agent', 'controller'] },
+  { from: 'Suspect', to: 'Suspect', way: 'amend', by: ['own-agent'] },
   { from: 'Retained', to: 'Allocated', way: 'take-over', by: ['own-agent', 'other-agent'] },
   { from: 'Suspect', to: 'Allocated', way: 'take-over', by: ['own-agent', 'other-agent'] },
   { from: 'Allocated', to: 'Allocated', way: 'repair', by: ['controller'] },

@@ -98,6 +98,7 @@ describe('amendProblem', () => {
     ['Allocated', 'Quarantined'],
     ['Allocated', 'Suspect'],
     ['Suspect', 'Allocated'],
+    ['Suspect', 'Suspect'],
     ['Retained', 'Retained'],
     ['Retained', 'Suspect'],
   ];
@@ -115,6 +116,15 @@ describe('amendProblem', () => {
     ['attach raised', spec('Allocated'), own({ attachGeneration: 3 }), null],
     ['attach fallen', spec('Allocated'), own({ attachGeneration: 1 }), 'attachGeneration never falls'],
     ['attach fallen on the way back', spec('Suspect'), own({ attachGeneration: 1 }), 'attachGeneration never falls'],
+    ['attach raised while Suspect', spec('Suspect'), still({ attachGeneration: 3 }), null],
+    ['attach fallen while Suspect', spec('Suspect'), still({ attachGeneration: 1 }), 'attachGeneration never falls'],
+    ['another name while Suspect', spec('Suspect'), still({ name: 'web-1' }), 'the record belongs to another holder'],
+    [
+      'another uid while Suspect',
+      spec('Suspect'),
+      still({ uid: 'new' }),
+      'a Suspect record goes back only to the holder with its uid',
+    ],
     ['another kind', spec('Allocated'), own({ kind: 'Container' }), 'the record belongs to another holder'],
     ['another namespace', spec('Allocated'), own({ namespace: 'dev' }), 'the record belongs to another holder'],
     ['another name', spec('Allocated'), own({ name: 'web-1' }), 'the record belongs to another holder'],
@@ -206,6 +216,10 @@ function spec(state: RecordState): RecordSpec {
 
 function own(change: Partial<Holder>): RecordSpec {
   return { ...spec('Allocated'), holder: holder(change) };
+}
+
+function still(change: Partial<Holder>): RecordSpec {
+  return { ...spec('Suspect'), holder: holder(change) };
 }
 
 function without(spec: RecordSpec, key: 'until'): RecordSpec {

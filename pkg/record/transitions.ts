@@ -60,14 +60,16 @@ function ownerProblem(before: RecordSpec, after: RecordSpec): string | null {
   // A foreign host answered: the record names that host from now on.
   if (after.state === 'Quarantined' && after.holder.kind === 'Conflict') return null;
   if (!isSameHolder(before.holder, after.holder)) return 'the record belongs to another holder';
-  if (before.state === 'Suspect' && (before.holder.uid === undefined || before.holder.uid !== after.holder.uid)) {
+  if (before.state !== 'Suspect') return null;
+  if (before.holder.uid !== after.holder.uid || (after.state === 'Allocated' && before.holder.uid === undefined)) {
     return 'a Suspect record goes back only to the holder with its uid';
   }
   return null;
 }
 
 function attachProblem(before: RecordSpec, after: RecordSpec): string | null {
-  return after.state === 'Allocated' && after.holder.attachGeneration < before.holder.attachGeneration
+  const isCompared = after.state === 'Allocated' || after.state === 'Suspect';
+  return isCompared && after.holder.attachGeneration < before.holder.attachGeneration
     ? 'attachGeneration never falls'
     : null;
 }

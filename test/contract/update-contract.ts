@@ -16,7 +16,7 @@ const TAKE_OVERS = RECORD_STATES.flatMap((state) => [
 const AMENDMENTS: Record<RecordState, readonly RecordState[]> = {
   Allocated: RECORD_STATES,
   Retained: ['Retained'],
-  Suspect: ['Allocated'],
+  Suspect: ['Allocated', 'Suspect'],
   Cooling: [],
   Quarantined: [],
 };

@@ -16,6 +16,7 @@ const OWN_MOVES = [
   'Allocated to Quarantined',
   'Retained to Retained',
   'Suspect to Allocated',
+  'Suspect to Suspect',
 ];
 
 /**

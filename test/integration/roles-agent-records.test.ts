@@ -210,7 +210,7 @@ describe('an agent moves the record of its own node', () => {
   const ALLOWED: Record<RecordState, readonly RecordState[]> = {
     Allocated: ['Allocated', 'Retained', 'Cooling', 'Quarantined'],
     Retained: ['Retained', 'Allocated'],
-    Suspect: ['Allocated'],
+    Suspect: ['Allocated', 'Suspect'],
     Cooling: [],
     Quarantined: [],
   };
@@ -232,6 +232,7 @@ describe('an agent moves the record of its own node', () => {
   const IN_USE = 'a record in use does not change its holder';
   const OWN_HOLDER = 'a Retained record is only for its own holder';
   const NEXT_POD = 'a record in use does not go from one pod to the next';
+  const STAYS = 'a record that stays Suspect keeps its holder and its pool';
   const FOREIGN = { state: 'Quarantined', kind: 'Conflict', namespace: '', name: '02:00:00:00:00:01' } as const;
 
   test.each<{ name: string; from?: RecordState; after: Wish; message: string | null }>([
@@ -268,6 +269,15 @@ describe('an agent moves the record of its own node', () => {
     },
     { name: 'Retained to the pool made anew', from: 'Retained', after: { poolUid: 'u2' }, message: null },
     { name: 'Retained to the next pod', from: 'Retained', after: { uid: 'next-uid' }, message: null },
+    { name: 'Suspect, another name', from: 'Suspect', after: { state: 'Suspect', name: 'web-1' }, message: STAYS },
+    { name: 'Suspect, another pod', from: 'Suspect', after: { state: 'Suspect', uid: 'next-uid' }, message: STAYS },
+    { name: 'Suspect, another pool', from: 'Suspect', after: { state: 'Suspect', pool: 'pool-b' }, message: STAYS },
+    {
+      name: 'Suspect, the pool made anew',
+      from: 'Suspect',
+      after: { state: 'Suspect', poolUid: 'u2' },
+      message: STAYS,
+    },
     {
       name: 'Suspect to any holder',
       from: 'Suspect',
@@ -277,6 +287,13 @@ describe('an agent moves the record of its own node', () => {
   ])('$name', async ({ from = 'Allocated', after, message }) => {
     const answer = await update({ state: from }, after);
     expect(answer).toMatchObject(message === null ? { status: 200 } : refusal(message));
+  });
+
+  test('Suspect, to show that it still sees the sandbox', async () => {
+    const { metadata } = await stored(specOf({ state: 'Suspect' }));
+    const spec = specOf({ state: 'Suspect' });
+    const holder = { ...spec.holder, attachGeneration: 2 };
+    expect(await put(record({ ...spec, holder }, {}, metadata))).toMatchObject({ status: 200 });
   });
 
   test('in use to its next sandbox', async () => {
@@ -337,6 +354,15 @@ describe("an agent moves another node's record to its own", () => {
   ] as const)('$name', async ({ from, taker, message }) => {
     const answer = await update({ state: from, node: 'worker-2' }, taker);
     expect(answer).toMatchObject(message === null ? { status: 200 } : refusal(message));
+  });
+
+  test('Suspect and left Suspect not even on its own node: its clock is its own', async () => {
+    const { metadata } = await stored(specOf({ state: 'Suspect', node: 'worker-2' }));
+    for (const node of ['worker-1', 'worker-2']) {
+      const spec = specOf({ state: 'Suspect', node });
+      const holder = { ...spec.holder, attachGeneration: 2 };
+      expect(await put(record({ ...spec, holder }, {}, metadata))).toMatchObject({ status: 422 });
+    }
   });
 
   test('that belongs to no node, such as a claim, only where it is given up', async () => {
