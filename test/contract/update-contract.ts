@@ -15,7 +15,7 @@ const TAKE_OVERS = RECORD_STATES.flatMap((state) => [
 
 const AMENDMENTS: Record<RecordState, readonly RecordState[]> = {
   Allocated: RECORD_STATES,
-  Retained: ['Retained'],
+  Retained: ['Retained', 'Suspect'],
   Suspect: ['Allocated', 'Suspect'],
   Cooling: [],
   Quarantined: [],
