@@ -46,7 +46,7 @@ export function startNetworkReconcilers(options: NetworkReconcilersOptions): Net
       }),
     );
   const [subnets, reserved, endpoints] = [watch(SUBNETS), watch(RESERVED_IPS), watch(ENDPOINTS)];
-  const catalog = stack.use(new PoolReadings(pools, reserved));
+  const catalog = stack.use(new PoolReadings(pools, reserved, subnets));
   const all = { ...options, subnets, reserved, endpoints, catalog };
   stack.use(keepPools(all));
   stack.use(keepSubnets(all));

@@ -3,17 +3,17 @@ import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
-import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
-import { apiVersionOf } from '#pkg/kube/objects/resource.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { isHeldState } from '#pkg/record/ip-record.ts';
 import { POOL_CIDR_LABEL } from './cidr-label.ts';
 import { countHeld } from './count-held.ts';
+import { OverlapReporter } from './overlap-reporter.ts';
 import { planUpkeep, withoutFinalizer } from './plan-upkeep.ts';
 
 export interface KeepPoolsOptions extends ReconcilerContext {
   readonly pools: ObjectView;
+  readonly subnets: ObjectView;
   readonly catalog: PoolReadings;
   readonly records: RecordsView;
   readonly ledger: Pick<Ledger, 'takenOf'>;
@@ -28,26 +28,19 @@ const LOOK_AGAIN_MS = 60_000;
 
 /** Keeps finalizer, family and label on pools, reports later pools that overlap, and removes the finalizer of a deleted pool once none of its addresses is held. */
 export function keepPools(options: KeepPoolsOptions): AsyncDisposable {
-  const { client, log, pools, catalog, records, ledger, events } = options;
-  const reported = new Map<string, string>();
-
-  const reportOverlap = ({ metadata: { name, uid } }: KubeObject): void => {
+  const { client, log, pools, subnets, catalog, records, ledger, events } = options;
+  const reporter = new OverlapReporter(POOLS, { events, log });
+  const noteOf = (name: string): string | undefined => {
     const overlap = catalog.overlaps().get(name);
-    if (overlap === undefined) return void reported.delete(name);
-    const what = `${uid} ${overlap}`;
-    if (reported.get(name) === what) return;
-    reported.set(name, what);
-    log.warn({ pool: name, overlap }, 'a pool overlaps an earlier one and is not used');
-    const note = `${overlap}; the earlier pool has them, and nothing is given out from this one`;
-    const regarding = { apiVersion: apiVersionOf(POOLS), kind: POOLS.kind, namespace: '', name, uid };
-    events.emit({ regarding, type: 'Warning', reason: 'Overlap', note });
+    if (overlap === undefined) return catalog.subnetOverlaps().pools.get(name);
+    return `${overlap}; the earlier pool has them, and nothing is given out from this one`;
   };
 
   return startReconciler(options, {
     kind: 'pool',
     failed: 'pool not reconciled',
     debounceMs: DEBOUNCE_MS,
-    caches: [pools],
+    caches: [pools, subnets],
     watch: (enqueue) => {
       catalog.names().forEach(enqueue);
       return [
@@ -55,6 +48,7 @@ export function keepPools(options: KeepPoolsOptions): AsyncDisposable {
           enqueue(name);
           enqueue(OVERLAPS);
         }),
+        subnets.onChange(() => enqueue(OVERLAPS)),
         records.onChange(({ before, after }) => {
           if (before !== null && after === null) enqueue(before.spec.pool.name);
           else if (after !== null && !isHeldState(after.spec.state)) enqueue(after.spec.pool.name);
@@ -63,11 +57,13 @@ export function keepPools(options: KeepPoolsOptions): AsyncDisposable {
     },
     reconcile: async (name, { enqueue, write }) => {
       if (name === OVERLAPS)
-        return void [...catalog.overlaps().keys()].filter((other) => !reported.has(other)).forEach(enqueue);
+        return void [...catalog.overlaps().keys(), ...catalog.subnetOverlaps().pools.keys()]
+          .filter((other) => !reporter.hasReported(other))
+          .forEach(enqueue);
       const object = pools.get({ name });
-      if (object === null) return void reported.delete(name);
+      if (object === null) return void reporter.forget(name);
       const isTerminating = object.metadata.deletionTimestamp !== undefined;
-      if (!isTerminating) reportOverlap(object);
+      if (!isTerminating) reporter.report(object, noteOf(name));
       const next = isTerminating ? withoutFinalizer(object) : planUpkeep(object, POOL_CIDR_LABEL);
       if (next === null) return undefined;
       // Read from the ledger, never from the cache: an address that was taken a moment ago must keep the pool.

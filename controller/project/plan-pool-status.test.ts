@@ -16,6 +16,7 @@ const facts = (pool: PoolOverrides = {}, more: Partial<PoolFacts> = {}): PoolFac
   pool: buildPool({ ips: ['10.0.0.1-10.0.0.4'], ...pool }),
   problem: null,
   overlap: null,
+  subnetOverlap: null,
   reserved: IntervalSet.EMPTY,
   ...more,
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { decodeSpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import { buildPool, type PoolOverrides } from '#test/support/build-pool.ts';
-import { planSubnetStatus } from './plan-subnet-status.ts';
+import { type PoolOfSubnet, planSubnetStatus } from './plan-subnet-status.ts';
 
 const subnet = decodeSpiderSubnet({
   apiVersion: 'spiderpool.spidernet.io/v2beta1',
@@ -9,6 +9,9 @@ const subnet = decodeSpiderSubnet({
   metadata: { name: 's' },
   spec: { subnet: '10.0.0.0/24', ips: ['10.0.0.1-10.0.0.30'] },
 });
+const NOW = new Date('2026-11-16T10:00:00Z');
+const plan = (pools: readonly PoolOfSubnet[], before: unknown, overlap: string | null = null) =>
+  planSubnetStatus({ subnet, overlap, generation: 3 }, pools, before, NOW);
 const pool = (name: string, overrides: PoolOverrides = {}, labels: Record<string, string> = {}) => ({
   pool: buildPool({ name, ips: ['10.0.0.1'], ...overrides }),
   labels,
@@ -28,7 +31,7 @@ test('what its pools were given, by name and as ranges; pools of other networks 
     pool('blue', { domain: 'blue' }),
     pool('elsewhere', { subnet: '10.1.0.0/24', ips: ['10.1.0.1'] }),
   ];
-  const status = planSubnetStatus(subnet, pools, undefined);
+  const status = plan(pools, undefined);
   expect(status).toEqual({
     totalIPCount: 30,
     allocatedIPCount: 6,
@@ -36,15 +39,30 @@ test('what its pools were given, by name and as ranges; pools of other networks 
       '{"auto4-web":{"ips":["10.0.0.10-10.0.0.12"],"application":"apps_v1_Deployment_prod_web"},' +
       '"z-hand":{"ips":["10.0.0.20","10.0.0.29-10.0.0.30"]}}',
   });
-  expect(planSubnetStatus(subnet, pools, status)).toBeNull();
-  expect(planSubnetStatus(subnet, pools, { ...status, allocatedIPCount: 5 })).toEqual(status);
+  expect(plan(pools, status)).toBeNull();
+  expect(plan(pools, { ...status, allocatedIPCount: 5 })).toEqual(status);
 });
 
 test('without pools there is no controlledIPPools at all', () => {
-  expect(planSubnetStatus(subnet, [], {})).toEqual({ totalIPCount: 30, allocatedIPCount: 0 });
+  expect(plan([], {})).toEqual({ totalIPCount: 30, allocatedIPCount: 0 });
 });
 
 test('conditions of others stay', () => {
   const conditions = [{ type: 'Audited' }];
-  expect(planSubnetStatus(subnet, [], { conditions })).toMatchObject({ conditions });
+  expect(plan([], { conditions })).toMatchObject({ conditions });
+});
+
+test('a subnet that contradicts an earlier object says so while it does', () => {
+  const status = plan([], undefined, 'the networks of Subnet a and Subnet b overlap');
+  expect(status?.conditions).toEqual([
+    {
+      type: 'Overlap',
+      status: 'True',
+      reason: 'Later',
+      message: 'the networks of Subnet a and Subnet b overlap',
+      observedGeneration: 3,
+      lastTransitionTime: '2026-11-16T10:00:00Z',
+    },
+  ]);
+  expect(plan([], status)?.conditions).toBeUndefined();
 });

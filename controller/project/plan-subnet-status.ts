@@ -6,6 +6,7 @@ import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { formatRange } from '#pkg/ip/range.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import { settleConditions, type WantedCondition } from './condition.ts';
 import { asRead, type JsonCount, toJsonCount } from './json-count.ts';
 
 export interface PoolOfSubnet {
@@ -19,21 +20,35 @@ export interface SubnetStatus {
   readonly allocatedIPCount: JsonCount;
   /** JSON as Spiderpool writes it: the ranges of each pool. */
   readonly controlledIPPools?: string;
+  readonly conditions?: readonly unknown[];
+}
+
+export interface SubnetFacts {
+  readonly subnet: SpiderSubnet;
+  readonly generation: number;
+  /** Why it contradicts an earlier subnet or pool; else null. */
+  readonly overlap: string | null;
 }
 
 const OWNER = 'ipam.spidernet.io/owner-application-';
 
 /** The status that follows from its pools, or null if `before` is equal to it. `pools` may contain pools of other networks. */
 export function planSubnetStatus(
-  subnet: SpiderSubnet,
+  { subnet, generation, overlap }: SubnetFacts,
   pools: readonly PoolOfSubnet[],
   before: unknown,
+  now: Date,
 ): SubnetStatus | null {
   const own = pools
     .filter(({ pool }) => isPoolOfSubnet(subnet, pool))
     .sort((a, b) => (a.pool.name < b.pool.name ? -1 : 1));
   const given = IntervalSet.of(own.flatMap(({ pool }) => pool.addresses.intersect(subnet.addresses).intervals()));
   const found = isMap(before) ? before : {};
+  const wanted: WantedCondition[] =
+    overlap === null
+      ? []
+      : [{ type: 'Overlap', status: 'True', reason: 'Later', message: overlap, observedGeneration: generation }];
+  const conditions = settleConditions(found['conditions'], wanted, { ours: ['Overlap'], now });
   const status: SubnetStatus = omitAbsent({
     totalIPCount: toJsonCount(subnet.addresses.size),
     allocatedIPCount: toJsonCount(given.size),
@@ -41,7 +56,7 @@ export function planSubnetStatus(
       own.length === 0
         ? undefined
         : JSON.stringify(Object.fromEntries(own.map((one) => [one.pool.name, controlled(subnet, one)]))),
-    ...(found['conditions'] === undefined ? {} : { conditions: found['conditions'] }), // other clients write them
+    conditions: conditions.length === 0 ? undefined : conditions,
   });
   const { totalIPCount, allocatedIPCount } = status;
   const readBack = { ...status, totalIPCount: asRead(totalIPCount), allocatedIPCount: asRead(allocatedIPCount) };

@@ -1,14 +1,16 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { decodePool } from '#pkg/crd/decode-pool.ts';
 import { decodeReservedIp, type ReservedIp } from '#pkg/crd/decode-reserved-ip.ts';
+import { decodeSpiderSubnet, type SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import { type DatedPool, findLaterOverlaps } from '#pkg/crd/later-overlaps.ts';
 import { type ReservedAddresses, reservedAddresses } from '#pkg/crd/reserved-addresses.ts';
+import { type DatedSubnet, findSubnetOverlaps, type SubnetOverlaps } from '#pkg/crd/subnet-overlaps.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Family } from '#pkg/ip/address.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { apiVersionOf, type Resource } from '#pkg/kube/objects/resource.ts';
-import { POOLS, RESERVED_IPS } from '#pkg/kube/objects/spider-resources.ts';
+import { POOLS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { PoolFacts } from './pool-conditions.ts';
 
@@ -20,15 +22,22 @@ export class PoolReadings implements Disposable {
   readonly #reserved: ObjectView;
   readonly #readings = new WeakMap<KubeObject, Reading>();
   readonly #subscriptions: readonly Disposable[];
+  readonly #subnets: ObjectView;
   #overlaps: ReadonlyMap<string, string> | null = null;
+  #subnetOverlaps: SubnetOverlaps | null = null;
   #reservedSets: ReservedAddresses | null = null;
 
-  constructor(pools: ObjectView, reserved: ObjectView) {
+  constructor(pools: ObjectView, reserved: ObjectView, subnets: ObjectView) {
     this.#pools = pools;
+    this.#subnets = subnets;
     this.#reserved = reserved;
     this.#subscriptions = [
       pools.onChange(() => {
         this.#overlaps = null;
+        this.#subnetOverlaps = null;
+      }),
+      subnets.onChange(() => {
+        this.#subnetOverlaps = null;
       }),
       reserved.onChange(() => {
         this.#reservedSets = null;
@@ -47,6 +56,12 @@ export class PoolReadings implements Disposable {
     return this.#overlaps;
   }
 
+  /** The pools and subnets that contradict an earlier subnet or pool, and why. */
+  subnetOverlaps(): SubnetOverlaps {
+    this.#subnetOverlaps ??= findSubnetOverlaps(this.#datedSubnets(), this.#dated());
+    return this.#subnetOverlaps;
+  }
+
   names(): string[] {
     return [...this.#pools.all()].map(({ metadata }) => metadata.name);
   }
@@ -60,6 +75,7 @@ export class PoolReadings implements Disposable {
       generation: object.metadata.generation ?? 0,
       ...reading,
       overlap: this.overlaps().get(name) ?? null,
+      subnetOverlap: this.subnetOverlaps().pools.get(name) ?? null,
       reserved: reading.pool === null ? IntervalSet.EMPTY : this.reserved(reading.pool.family),
     };
     return { object, facts };
@@ -78,11 +94,33 @@ export class PoolReadings implements Disposable {
     return reading;
   }
 
+  *#datedSubnets(): Generator<DatedSubnet> {
+    for (const object of this.#subnets.all()) {
+      const subnet = readSubnet(object);
+      if (subnet !== null) yield { subnet, createdAt: object.metadata.creationTimestamp ?? '' };
+    }
+  }
+
   *#dated(): Generator<DatedPool> {
     for (const object of this.#pools.all()) {
       const { pool } = this.#read(object);
       if (pool !== null) yield { pool, createdAt: object.metadata.creationTimestamp ?? '' };
     }
+  }
+}
+
+/** The names whose text is another one now. */
+export function changedNames(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names].filter((name) => before.get(name) !== after.get(name));
+}
+
+/** Null: it cannot be decoded, and admission has told its author. */
+export function readSubnet(object: KubeObject): SpiderSubnet | null {
+  try {
+    return decodeSpiderSubnet(withKind(SUBNETS, object));
+  } catch {
+    return null;
   }
 }
 

@@ -7,7 +7,7 @@ import { listSome } from '#pkg/text/text-list.ts';
 import { MOST_ENTRIES } from './allocated-ips.ts';
 import type { WantedCondition } from './condition.ts';
 
-export const POOL_CONDITIONS = ['Ready', 'Exhausted', 'Shrunk', 'AllocatedIPsOmitted'] as const;
+export const POOL_CONDITIONS = ['Ready', 'Exhausted', 'Shrunk', 'AllocatedIPsOmitted', 'SubnetOverlap'] as const;
 
 export interface PoolFacts {
   readonly name: string;
@@ -17,6 +17,8 @@ export interface PoolFacts {
   readonly problem: string | null;
   /** Why it conflicts with an earlier pool; else null. */
   readonly overlap: string | null;
+  /** Why it contradicts an earlier subnet; else null. */
+  readonly subnetOverlap: string | null;
   /** The reserved addresses of its family. */
   readonly reserved: IntervalSet;
 }
@@ -30,6 +32,7 @@ export function poolConditions(facts: PoolFacts, records: readonly IpRecord[]): 
     Exhausted: judgeExhausted(facts, records),
     Shrunk: judgeShrunk(facts, records),
     AllocatedIPsOmitted: judgeOmitted(records),
+    SubnetOverlap: judgeSubnetOverlap(facts),
   };
   return POOL_CONDITIONS.flatMap((type) => {
     const verdict = verdicts[type];
@@ -79,6 +82,11 @@ function judgeOmitted(records: readonly IpRecord[]): Verdict | null {
   if (count <= MOST_ENTRIES) return null;
   const message = `status.allocatedIPs is left out beyond ${MOST_ENTRIES} entries; the records tell: kubectl get iprecords`;
   return { status: 'True', reason: 'TooMany', message };
+}
+
+/** It is served all the same: only its subnet counts wrong. */
+function judgeSubnetOverlap({ subnetOverlap }: PoolFacts): Verdict | null {
+  return subnetOverlap === null ? null : { status: 'True', reason: 'Later', message: subnetOverlap };
 }
 
 function countByState(records: readonly IpRecord[]): string {

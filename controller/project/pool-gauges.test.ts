@@ -14,6 +14,7 @@ const facts = (name: string, pool: PoolOverrides = {}, more: Partial<PoolFacts> 
   pool: buildPool({ name, ips: ['10.0.0.1-10.0.0.9'], ...pool }),
   problem: null,
   overlap: null,
+  subnetOverlap: null,
   reserved: IntervalSet.EMPTY,
   ...more,
 });

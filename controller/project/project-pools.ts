@@ -2,13 +2,14 @@ import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { type Enqueue, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import { planPoolStatus } from './plan-pool-status.ts';
-import type { PoolReadings } from './pool-catalog.ts';
+import { changedNames, type PoolReadings } from './pool-catalog.ts';
 import type { RecordsView } from './records-view.ts';
 
 export interface ProjectPoolsOptions extends ReconcilerContext {
   readonly records: RecordsView;
   readonly pools: ObjectView;
   readonly reserved: ObjectView;
+  readonly subnets: ObjectView;
   readonly catalog: PoolReadings;
   /** The interval grows with it: every agent watches pools, so each status write is an event on every node. */
   readonly nodeCount: () => number;
@@ -22,9 +23,12 @@ const OVERLAPS = '*';
 
 /** Keeps the status of every pool equal to the records, with at most one write per pool and interval. Repairs what other clients write there. */
 export function projectPools(options: ProjectPoolsOptions): AsyncDisposable {
-  const { client, now, records, pools, reserved, catalog, nodeCount, debounceMs = DEBOUNCE_MS } = options;
+  const { client, now, records, pools, reserved, subnets, catalog, nodeCount, debounceMs = DEBOUNCE_MS } = options;
   const writtenAtMs = new Map<string, number>();
-  let marked: ReadonlyMap<string, string> = new Map();
+  let marked: Readonly<Record<'pools' | 'subnets', ReadonlyMap<string, string>>> = {
+    pools: new Map(),
+    subnets: new Map(),
+  };
 
   const intervalMs = () => Math.max(debounceMs, (nodeCount() / NODES_PER_SECOND) * 1_000);
   const tooEarlyMs = (name: string) => {
@@ -32,17 +36,16 @@ export function projectPools(options: ProjectPoolsOptions): AsyncDisposable {
     return atMs === undefined ? 0 : atMs + intervalMs() - client.timing.nowMs();
   };
   const enqueueOverlaps = (enqueue: Enqueue) => {
-    const current = catalog.overlaps();
-    const names = new Set([...marked.keys(), ...current.keys()]);
-    for (const name of names) if (marked.get(name) !== current.get(name)) enqueue(name);
-    marked = current;
+    const [pools, subnets] = [catalog.overlaps(), catalog.subnetOverlaps().pools];
+    for (const name of [...changedNames(marked.pools, pools), ...changedNames(marked.subnets, subnets)]) enqueue(name);
+    marked = { pools, subnets };
   };
 
   return startReconciler(options, {
     kind: 'pool',
     failed: 'pool status not written',
     debounceMs,
-    caches: [records, pools, reserved],
+    caches: [records, pools, reserved, subnets],
     watch: (enqueue) => {
       const enqueueAll = () => catalog.names().forEach(enqueue);
       enqueueAll();
@@ -56,6 +59,7 @@ export function projectPools(options: ProjectPoolsOptions): AsyncDisposable {
           enqueue(OVERLAPS);
         }),
         reserved.onChange(enqueueAll),
+        subnets.onChange(() => enqueue(OVERLAPS)),
       ];
     },
     reconcile: async (name, { enqueue, write }) => {

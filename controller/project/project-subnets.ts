@@ -1,11 +1,9 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
-import { decodeSpiderSubnet, type SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
-import { apiVersionOf } from '#pkg/kube/objects/resource.ts';
 import { SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import { planSubnetStatus } from './plan-subnet-status.ts';
-import type { PoolReadings } from './pool-catalog.ts';
+import { changedNames, type PoolReadings, readSubnet } from './pool-catalog.ts';
 
 export interface ProjectSubnetsOptions extends ReconcilerContext {
   readonly subnets: ObjectView;
@@ -14,12 +12,15 @@ export interface ProjectSubnetsOptions extends ReconcilerContext {
 }
 
 const DEBOUNCE_MS = 1_000;
+/** The key of a pass over all overlaps; no subnet can have this name. */
+const OVERLAPS = '*';
 
 /** Keeps the status of every subnet equal to the ranges of its pools, and repairs what other clients write there. */
 export function projectSubnets(options: ProjectSubnetsOptions): AsyncDisposable {
-  const { client, subnets, pools, catalog } = options;
+  const { client, now, subnets, pools, catalog } = options;
   /** The last known network of each pool, for pools that were deleted. */
   const networks = new Map<string, string>();
+  let marked: ReadonlyMap<string, string> = new Map();
   return startReconciler(options, {
     kind: 'subnet',
     failed: 'subnet status not written',
@@ -38,9 +39,24 @@ export function projectSubnets(options: ProjectSubnetsOptions): AsyncDisposable 
       };
       for (const { metadata } of subnets.all()) enqueue(metadata.name);
       for (const { metadata } of pools.all()) seePool(metadata.name);
-      return [subnets.onChange(({ name }) => enqueue(name)), pools.onChange(({ name }) => seePool(name))];
+      return [
+        subnets.onChange(({ name }) => {
+          enqueue(name);
+          enqueue(OVERLAPS);
+        }),
+        pools.onChange(({ name }) => {
+          seePool(name);
+          enqueue(OVERLAPS);
+        }),
+      ];
     },
-    reconcile: async (name, { write }) => {
+    reconcile: async (name, { enqueue, write }) => {
+      if (name === OVERLAPS) {
+        const current = catalog.subnetOverlaps().subnets;
+        changedNames(marked, current).forEach(enqueue);
+        marked = current;
+        return undefined;
+      }
       const object = subnets.get({ name });
       const subnet = object === null ? null : readSubnet(object);
       if (object === null || subnet === null) return undefined;
@@ -49,7 +65,9 @@ export function projectSubnets(options: ProjectSubnetsOptions): AsyncDisposable 
         const pool = found?.facts.pool ?? null;
         return pool === null ? [] : [{ pool, labels: found?.object.metadata.labels ?? {} }];
       });
-      const status = planSubnetStatus(subnet, known, object['status']);
+      const overlap = catalog.subnetOverlaps().subnets.get(name) ?? null;
+      const facts = { subnet, overlap, generation: object.metadata.generation ?? 0 };
+      const status = planSubnetStatus(facts, known, object['status'], now());
       if (status === null) return undefined;
       const { uid, resourceVersion } = object.metadata;
       const next = { metadata: { name, uid, resourceVersion }, status };
@@ -62,12 +80,4 @@ export function projectSubnets(options: ProjectSubnetsOptions): AsyncDisposable 
 function networkOf(object: KubeObject): string {
   const subnet = isMap(object['spec']) ? object['spec']['subnet'] : undefined;
   return typeof subnet === 'string' ? subnet : '';
-}
-
-function readSubnet(object: KubeObject): SpiderSubnet | null {
-  try {
-    return decodeSpiderSubnet({ ...object, apiVersion: apiVersionOf(SUBNETS), kind: SUBNETS.kind });
-  } catch {
-    return null; // admission has refused it to its author
-  }
 }

@@ -1,13 +1,17 @@
 import { request } from 'node:https';
 import { json } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startAdmission } from '#controller/admission/start-admission.ts';
 import { keepPools } from '#controller/lifecycle/keep-pools.ts';
+import { keepSubnets } from '#controller/lifecycle/keep-subnets.ts';
 import { projectPools } from '#controller/project/project-pools.ts';
+import { projectSubnets } from '#controller/project/project-subnets.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { EventSink } from '#pkg/kube/events/event-sink.ts';
 import type { KubeObject, NewObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
+import type { Resource } from '#pkg/kube/objects/resource.ts';
 import { FINALIZER, POOLS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
@@ -26,6 +30,7 @@ let ledger: Ledger;
 let webhookPort: number;
 const running = new AsyncDisposableStack();
 
+const EVENTS: Resource = { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event' };
 const SETTINGS = {
   enableIPv4: true,
   enableIPv6: true,
@@ -331,6 +336,8 @@ async function lead(): Promise<AsyncDisposable> {
   const context = { client, log: silent, now, isLeader: () => true, ...views };
   const events = stack.use(new EventSink(client, { reporter: 'controller', instance: 'test' }));
   stack.use(keepPools({ ...context, ledger, events }));
+  stack.use(keepSubnets({ ...context, events }));
+  stack.use(projectSubnets(context));
   stack.use(projectPools({ ...context, nodeCount: () => 1 }));
   return stack;
 }
@@ -373,6 +380,29 @@ test('of pools that slipped past admission at the same instant all but one are m
   }, 60_000);
   expect((await sure(admin.list(POOLS))).items).toHaveLength(5);
   await oneIsServed();
+});
+
+test('of subnets and pools that slipped past admission the later ones are marked, with an Event', async () => {
+  // No webhook is installed here: the test before has removed it.
+  await using _ = await lead();
+  await sure(admin.create(SUBNETS, poolOf('first', { ...SPEC, ips: ['10.0.0.1-10.0.0.9'] })));
+  await setTimeout(1_100); // creationTimestamp has whole seconds
+  await sure(admin.create(SUBNETS, poolOf('second', SPEC)));
+  await sure(create('outside', { ips: ['10.0.0.30'] }));
+  await vi.waitFor(
+    async () => {
+      const marks = async (resource: Resource, name: string) =>
+        conditionsOf(await sure(admin.get(resource, { name }))).filter((it) => it.includes('Overlap'));
+      expect(await marks(SUBNETS, 'first')).toEqual([]);
+      expect(await marks(SUBNETS, 'second')).toEqual(['Overlap=True/Later']);
+      expect(await marks(POOLS, 'outside')).toEqual(['SubnetOverlap=True/Later']);
+      const events = (await sure(admin.list(EVENTS))).items.map(({ regarding, reason }) => ({ regarding, reason }));
+      for (const name of ['second', 'outside']) {
+        expect(events).toContainEqual({ reason: 'Overlap', regarding: expect.objectContaining({ name }) });
+      }
+    },
+    { timeout: 60_000, interval: 200 },
+  );
 });
 
 test('a pool that cannot be read, because it was stored before, still has its ranges', async () => {

@@ -46,7 +46,7 @@ async function lead(): Promise<AsyncDisposable> {
   const context = { client, log: silent, now, isLeader: () => true, ...views };
   const events = stack.use(new EventSink(client, { reporter: 'controller', instance: 'test' }));
   stack.use(keepPools({ ...context, ledger, events }));
-  stack.use(keepSubnets(context));
+  stack.use(keepSubnets({ ...context, events }));
   stack.use(projectPools({ ...context, nodeCount: () => 1 }));
   await Promise.all([views.pools.synced, views.records.synced, views.subnets.synced]);
   return stack;

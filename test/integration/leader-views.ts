@@ -41,7 +41,7 @@ export function watchAsLeader(client: KubeClient): LeaderViews {
     ...views,
     records: recordsOf(view),
     pods: podsOf(view),
-    catalog: new PoolReadings(pools, reserved),
+    catalog: new PoolReadings(pools, reserved, views.subnets),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
