@@ -24,6 +24,12 @@ test('links that are created inside are not visible outside', async () => {
   expect(await mustRun('ip', '-brief', 'link')).not.toContain('ipl-probe0');
 });
 
+test('namespaces that are created at once have different names', async () => {
+  const made = await Promise.all(Array.from({ length: 5 }, makeNetns));
+  expect(new Set(made.map(({ name }) => name)).size).toBe(5);
+  for (const netns of made) await netns.remove();
+});
+
 test('removing twice is no error', async () => {
   await using netns = await makeNetns();
   await netns.remove();

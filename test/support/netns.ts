@@ -25,7 +25,8 @@ export async function makeNetns(): Promise<Netns> {
   swept ??= removeLeftoverNetns();
   await swept;
   made += 1;
-  const name = `ipl-${await tagOfThisRun()}-${made}`;
+  const number = made;
+  const name = `ipl-${await tagOfThisRun()}-${number}`;
   const path = join(NETNS_DIRECTORY, name);
   await mustRun('ip', 'netns', 'add', name);
   await mustRun('ip', '-n', name, 'link', 'set', 'lo', 'up');
