@@ -9,6 +9,7 @@ export interface ApiObject {
     readonly name: string;
     readonly namespace?: string;
     readonly uid: string;
+    readonly labels?: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;
     readonly ownerReferences?: readonly { readonly kind: string; readonly name: string; readonly uid: string }[];
   };

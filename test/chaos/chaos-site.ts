@@ -13,7 +13,8 @@ import { setReady } from './faults.ts';
 import { MortalProcess } from './mortal-process.ts';
 
 const NODES = ['worker-0', 'worker-1', 'worker-2'];
-const POOLS = { stateless: '10.60.0.10-10.60.0.49', sticky: '10.61.0.10-10.61.0.33' };
+/** As many addresses as all workloads at their largest need, so that pools are full at times and everything fits at the end. */
+const POOLS = { stateless: '10.60.0.10-10.60.0.49', sticky: '10.61.0.10-10.61.0.43' };
 const CONFIG = 'enableIPv4: true\nenableIPv6: false\nexhaustedWaitSeconds: 3\n';
 
 /**
@@ -35,7 +36,6 @@ export interface ChaosNode {
   readonly name: string;
   readonly agent: MortalProcess;
   readonly place: AgentPlace;
-  readonly netnsDirectory: string;
 }
 
 export interface ChaosSite extends AsyncDisposable {
@@ -99,7 +99,7 @@ async function agentOf(node: JoinedNode, directory: string, config: string): Pro
       IPLEDGER_HEALTH_PORT: String(await findFreePort()),
     },
   });
-  return { name: node.name, agent, place, netnsDirectory: at('netns') };
+  return { name: node.name, agent, place };
 }
 
 async function controllerOf(server: ApiServer, name: string, config: string): Promise<MortalProcess> {

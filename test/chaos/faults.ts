@@ -2,17 +2,38 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiServer } from '#test/support/api-server.ts';
 import type { ChaosApi } from './chaos-api.ts';
 import type { Random } from './fuzz-random.ts';
+import { deleteRecords, restoreBackup } from './ledger-accidents.ts';
 import type { MortalProcess } from './mortal-process.ts';
+import type { Sandboxes } from './sandboxes.ts';
 import type { SimKubelet } from './sim-kubelet.ts';
+import type { SimRuntime } from './sim-runtime.ts';
+
+/** What runs on one node. */
+export interface FaultyNode {
+  readonly name: string;
+  readonly agent: MortalProcess;
+  readonly runtime: SimRuntime;
+  readonly kubelet: SimKubelet;
+}
 
 export interface FaultsSite {
   readonly server: ApiServer;
   readonly api: ChaosApi;
-  readonly agents: readonly MortalProcess[];
+  readonly nodes: readonly FaultyNode[];
   readonly controllers: readonly MortalProcess[];
-  readonly kubelets: readonly SimKubelet[];
+  readonly sandboxes: Sandboxes;
   readonly random: Random;
 }
+
+interface Fault {
+  readonly name: string;
+  /** Has no other fault at the same time. */
+  readonly victim: object;
+  readonly happen: () => Promise<void>;
+}
+
+/** A restore keeps new addresses back for a minute, so it must be rare. */
+const RARITY: Readonly<Record<string, number>> = { 'etcd restored': 30 };
 
 /** Injected faults. Each fault ends by itself; `heal` waits for that. */
 export class Faults {
@@ -24,31 +45,53 @@ export class Faults {
     this.#site = site;
   }
 
-  /** Starts a fault; does nothing if its target has one already. */
+  /** Starts a fault, one that has not happened yet if there is any; does nothing if its target has one already. */
   strike(): string | null {
-    const { server, agents, controllers, kubelets, random } = this.#site;
-    const kubelet = random.pick(kubelets);
-    const agent = random.pick(agents);
-    const controller = random.pick(controllers);
-    const someMs = (least: number, most: number) => least + random.below(most - least);
-    const all: readonly (readonly [string, object, () => Promise<void>])[] = [
-      ['agent killed', agent, () => killed(agent, someMs(0, 5_000))],
-      ['agent paused', agent, () => paused(agent, someMs(500, 6_000))],
-      // Rarely: a new leader waits longest before it acts, so frequent changes would hide its errors.
-      random.isOneIn(2)
-        ? ['controller killed', controller, () => killed(controller, someMs(0, 4_000))]
-        : ['controller paused', controller, () => paused(controller, someMs(500, 9_000))],
-      ['node cut off', kubelet, () => this.#cutOff(kubelet, someMs(4_000, 30_000))],
-      random.isOneIn(2)
-        ? ['API server killed', server, () => server.restart()]
-        : ['API server paused', server, () => paused(server, someMs(500, 6_000))],
-    ];
-    const [name, victim, fault] = random.pick(all);
-    if (this.#underway.has(victim)) return null;
+    const { random } = this.#site;
+    const all = this.#draw().filter(({ victim }) => !this.#underway.has(victim));
+    const unseen = all.filter(({ name }) => !this.counts.has(name));
+    const usual = all.filter(({ name }) => random.isOneIn(RARITY[name] ?? 1));
+    const choice = unseen.length > 0 ? unseen : usual;
+    if (choice.length === 0) return null;
+    const { name, victim, happen } = random.pick(choice);
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
-    const done = fault().finally(() => this.#underway.delete(victim));
+    const done = happen().finally(() => this.#underway.delete(victim));
     this.#underway.set(victim, done);
     return name;
+  }
+
+  /** One of each kind, with its target and its length. */
+  #draw(): readonly Fault[] {
+    const { server, nodes, controllers, random } = this.#site;
+    const { kubelet } = random.pick(nodes);
+    const { agent } = random.pick(nodes);
+    const bereft = random.pick(nodes);
+    const broken = random.pick(nodes);
+    const controller = random.pick(controllers);
+    const someMs = (least: number, most: number) => least + random.below(most - least);
+    return [
+      { name: 'agent killed', victim: agent, happen: () => killed(agent, someMs(0, 5_000)) },
+      { name: 'agent paused', victim: agent, happen: () => paused(agent, someMs(500, 6_000)) },
+      // Rarely: a new leader waits longest before it acts, so frequent changes would hide its errors.
+      random.isOneIn(2)
+        ? { name: 'controller killed', victim: controller, happen: () => killed(controller, someMs(0, 4_000)) }
+        : { name: 'controller paused', victim: controller, happen: () => paused(controller, someMs(500, 9_000)) },
+      { name: 'node cut off', victim: kubelet, happen: () => this.#cutOff(kubelet, someMs(4_000, 30_000)) },
+      random.isOneIn(2)
+        ? { name: 'API server killed', victim: server, happen: () => server.restart() }
+        : { name: 'API server paused', victim: server, happen: () => paused(server, someMs(500, 6_000)) },
+      { name: 'etcd restored', victim: server, happen: () => this.#restore() },
+      {
+        name: 'records deleted',
+        victim: bereft.agent,
+        happen: () => deleteRecords(bereft.name, bereft.agent, this.#site),
+      },
+      {
+        name: 'main plugin missing',
+        victim: broken.runtime,
+        happen: () => this.#withoutPlugin(broken, someMs(5_000, 40_000)),
+      },
+    ];
   }
 
   async heal(): Promise<void> {
@@ -64,6 +107,31 @@ export class Faults {
     kubelet.thaw();
     await setReady(this.#site.api, kubelet.node, true);
   }
+
+  /** Some pods are deleted by force meanwhile: their sandboxes live on and answer. */
+  async #withoutPlugin({ name, runtime }: FaultyNode, ms: number): Promise<void> {
+    const { sandboxes, api, random } = this.#site;
+    runtime.isPluginMissing = true;
+    const own = new Map(sandboxes.live().flatMap((it) => (it.node === name ? [[it.uid, it.podKey]] : [])));
+    for (const [uid, podKey] of [...own].filter(() => random.isOneIn(2)))
+      await deleteByForce(api, sandboxes, podKey, uid);
+    await sleep(ms);
+    runtime.isPluginMissing = false;
+  }
+
+  /** The kubelets report their nodes again. */
+  async #restore(): Promise<void> {
+    const { server, api, nodes } = this.#site;
+    await restoreBackup(server, this.#site);
+    for (const { name, kubelet } of nodes) if (!kubelet.isFrozen) await setReady(api, name, true);
+  }
+}
+
+async function deleteByForce(api: ChaosApi, sandboxes: Sandboxes, podKey: string, uid: string): Promise<void> {
+  const [namespace, name] = podKey.split('/');
+  sandboxes.noteForced(uid);
+  const options = { gracePeriodSeconds: 0, preconditions: { uid } };
+  await api.remove(`/api/v1/namespaces/${namespace}/pods/${name}`, options).catch(() => {});
 }
 
 /** The node, and with it the pod of its agent. An agent that is killed is back before its kubelet would report it. */

@@ -7,20 +7,20 @@ export const RECORDS = '/apis/ipledger.io/v1alpha1/iprecords';
 const LOOK_EVERY_MS = 200;
 
 export interface SeenRecord {
-  readonly metadata: { readonly name: string; readonly resourceVersion: string };
+  readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string };
   readonly spec: RecordSpec;
 }
 
 /** Continuously compares the records with the sandboxes that are alive. */
 export class Referee implements AsyncDisposable {
-  readonly #api: ChaosApi;
+  readonly #api: Pick<ChaosApi, 'list'>;
   readonly #sandboxes: Sandboxes;
   readonly #loop: Promise<void>;
   #known = new Map<string, SeenRecord>();
   #hasEnded = false;
   looks = 0;
 
-  constructor(api: ChaosApi, sandboxes: Sandboxes) {
+  constructor(api: Pick<ChaosApi, 'list'>, sandboxes: Sandboxes) {
     this.#api = api;
     this.#sandboxes = sandboxes;
     this.#loop = this.#run();
@@ -36,14 +36,20 @@ export class Referee implements AsyncDisposable {
   /** A sandbox that was alive before and after a consistent list held its address during the list. */
   async #look(): Promise<void> {
     const before = this.#sandboxes.live();
+    const listedAtMs = performance.now();
     const records = new Map((await this.#api.list<SeenRecord>(RECORDS)).map((it) => [it.spec.address, it]));
-    this.#tellChanges(records);
+    this.#seeChanges(records);
     for (const sandbox of before) {
       if (!this.#sandboxes.isLive(sandbox.id)) continue;
       const objection = this.#objection(sandbox, records.get(sandbox.address));
-      if (objection !== null) this.#sandboxes.accuse(sandbox.address, objection);
+      if (objection === null) this.#sandboxes.doubts.confirm(sandbox.id, listedAtMs);
+      else if (this.#excuse(sandbox) === null) this.#sandboxes.accuse(sandbox.address, objection);
     }
     this.looks += 1;
+  }
+
+  #excuse({ address, id }: Sandbox): string | null {
+    return this.#sandboxes.doubts.excuse(address, id, performance.now());
   }
 
   #objection(sandbox: Sandbox, record: SeenRecord | undefined): string | null {
@@ -57,9 +63,12 @@ export class Referee implements AsyncDisposable {
     return state === 'Allocated' || state === 'Suspect' ? null : `the record of ${who} is ${state}`;
   }
 
-  #tellChanges(records: Map<string, SeenRecord>): void {
+  #seeChanges(records: Map<string, SeenRecord>): void {
     for (const [address, record] of records) {
-      if (this.#known.get(address)?.metadata.resourceVersion === record.metadata.resourceVersion) continue;
+      const before = this.#known.get(address);
+      if (before?.metadata.resourceVersion === record.metadata.resourceVersion) continue;
+      const lie = this.#lieThatWorked(before, record);
+      if (lie !== null) this.#sandboxes.accuse(address, lie);
       const { state, holder } = record.spec;
       const container = holder.containerID?.slice(0, 8) ?? 'none';
       const what = `${state}, ${holder.namespace}/${holder.name} (${holder.uid}) on ${holder.node}, container ${container}`;
@@ -72,6 +81,18 @@ export class Referee implements AsyncDisposable {
       if (!records.has(address)) this.#sandboxes.tell(address, 'record gone');
     }
     this.#known = records;
+  }
+
+  /** Rule 10: a forged owner neither makes a holder sticky nor gets it the address of another pod. */
+  #lieThatWorked(before: SeenRecord | undefined, { metadata, spec: { state, holder } }: SeenRecord): string | null {
+    const isSame = before?.metadata.uid === metadata.uid;
+    const who = `${holder.namespace}/${holder.name}, whose owner is forged`;
+    if (this.#sandboxes.isForged(holder.uid)) {
+      if (holder.sticky === true || holder.kind !== 'Pod') return `sticky: ${who}`;
+      if (isSame && before.spec.state === 'Retained') return `taken over by ${who}`;
+    }
+    const wasForged = isSame && this.#sandboxes.isForged(before.spec.holder.uid);
+    return wasForged && state === 'Retained' ? `Retained for ${who}` : null;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

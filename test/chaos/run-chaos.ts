@@ -6,7 +6,10 @@ import { Referee } from './referee.ts';
 import { Sandboxes } from './sandboxes.ts';
 import { findDisorder } from './settled.ts';
 import { SimKubelet } from './sim-kubelet.ts';
+import { SimOperator } from './sim-operator.ts';
+import { SimRuntime } from './sim-runtime.ts';
 import { SimWorkloads } from './sim-workloads.ts';
+import { Wire } from './wire.ts';
 
 export interface ChaosWish {
   readonly seed: number;
@@ -24,6 +27,7 @@ export interface ChaosOutcome {
   readonly acts: number;
   readonly faults: ReadonlyMap<string, number>;
   readonly byTheOperatorsWord: number;
+  readonly contested: number;
 }
 
 /** The seed decides which faults happen, in which order and how long; their effects depend on the speed of the machine. */
@@ -35,14 +39,18 @@ export async function runChaos({ seed, seconds, settleSeconds, say }: ChaosWish)
   let streams = 0;
   const random = () => new Random(seed * 1_000 + streams++);
   const sandboxes = new Sandboxes();
-  const kubelets = site.nodes.map(({ name, place, netnsDirectory }) =>
-    stack.use(new SimKubelet({ node: name, agent: place, netnsDirectory, api, sandboxes, random: random() })),
-  );
+  const wire = stack.use(await Wire.open());
+  const nodes = site.nodes.map(({ name, agent, place }) => {
+    const runtime = new SimRuntime({ node: name, agent: place, wire, sandboxes, random: random() });
+    return { name, agent, runtime, kubelet: stack.use(new SimKubelet({ node: name, runtime, api, random: random() })) };
+  });
+  const kubelets = nodes.map(({ kubelet }) => kubelet);
   const readyNodes = () => kubelets.filter(({ isFrozen }) => !isFrozen).map(({ node }) => node);
   const workloads = stack.use(new SimWorkloads({ api, random: random(), sandboxes, readyNodes }));
   const referee = stack.use(new Referee(api, sandboxes));
+  stack.use(new SimOperator(api, sandboxes));
   const agents = site.nodes.map(({ agent }) => agent);
-  const faults = new Faults({ server, api, agents, controllers, kubelets, random: random() });
+  const faults = new Faults({ server, api, nodes, controllers, sandboxes, random: random() });
   say(`chaos with seed ${seed} for ${seconds} s`);
 
   const endsMs = performance.now() + seconds * 1_000;
@@ -70,8 +78,8 @@ export async function runChaos({ seed, seconds, settleSeconds, say }: ChaosWish)
   const disorder = sandboxes.violations.length > 0 ? [] : await settle(settleSeconds);
   const violations = sandboxes.violations.slice(0, 3).map(({ address, what }) => `${address}: ${what}`);
   const complaints = [...violations, ...disorder].map((line) => withStory(line, site, sandboxes));
-  const { raised: adds, byTheOperatorsWord } = sandboxes;
-  return { complaints, adds, looks: referee.looks, acts, faults: faults.counts, byTheOperatorsWord };
+  const { raised: adds, byTheOperatorsWord, contested } = sandboxes;
+  return { complaints, adds, looks: referee.looks, acts, faults: faults.counts, byTheOperatorsWord, contested };
 
   async function settle(limitSeconds: number): Promise<string[]> {
     const limitMs = performance.now() + limitSeconds * 1_000;

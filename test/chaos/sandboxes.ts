@@ -1,5 +1,8 @@
-/** What the kubelet of a node knows about one network namespace with an address. */
+import { Doubts } from './doubts.ts';
+
+/** What the runtime of a node knows about one interface with an address in a network namespace. */
 export interface Sandbox {
+  /** Container ID and interface. */
   readonly id: string;
   readonly node: string;
   readonly podKey: string;
@@ -18,11 +21,15 @@ export class Sandboxes {
   readonly #stories = new Map<string, string[]>();
   readonly #forced = new Set<string>();
   readonly #handedOn = new Set<string>();
+  readonly #forged = new Set<string>();
+  readonly doubts = new Doubts();
   readonly #startedMs = performance.now();
   readonly violations: { readonly address: string; readonly what: string }[] = [];
   raised = 0;
   /** Two pods of one StatefulSet identity; the older one was deleted by force, by which an operator confirms that it does not run. */
   byTheOperatorsWord = 0;
+  /** Two live sandboxes with one address, after an operator deleted its record or restored etcd. */
+  contested = 0;
 
   /** An ADD was answered: from now on its processes use the address. */
   raise(sandbox: Sandbox): void {
@@ -31,8 +38,14 @@ export class Sandboxes {
     this.tell(address, `live: ${nameOf(sandbox)}`);
     for (const other of this.live()) {
       if (other.address !== address || other.id === id) continue;
+      const what = `two live sandboxes: ${nameOf(other)} and ${nameOf(sandbox)}`;
+      const excuse = this.doubts.excuseTaker(address, sandbox.uid, performance.now());
       if (this.isHandedOn(other, sandbox.podKey, sandbox.uid)) this.byTheOperatorsWord += 1;
-      else this.accuse(address, `two live sandboxes: ${nameOf(other)} and ${nameOf(sandbox)}`);
+      else if (excuse === null) this.accuse(address, what);
+      else {
+        this.contested += 1;
+        this.tell(address, `${what}, after ${excuse}`);
+      }
     }
     this.#live.set(id, sandbox);
   }
@@ -72,6 +85,15 @@ export class Sandboxes {
   /** Retained without proof: its pod was deleted by force, and its set wants the name again. */
   isRetainedByForce({ uid, podKey }: Sandbox, nextPodKey: string): boolean {
     return this.#forced.has(uid) && podKey === nextPodKey;
+  }
+
+  /** A pod whose owner is a lie of its tenant. */
+  noteForged(uid: string): void {
+    this.#forged.add(uid);
+  }
+
+  isForged(uid: string | undefined): boolean {
+    return uid !== undefined && this.#forged.has(uid);
   }
 
   accuse(address: string, what: string): void {

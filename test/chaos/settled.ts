@@ -27,6 +27,7 @@ export async function findDisorder(api: ChaosApi, sandboxes: Sandboxes): Promise
 
 function judgeRecords(records: readonly SeenRecord[], sandboxes: Sandboxes, wanted: ReadonlySet<string>): string[] {
   const live = new Map(sandboxes.live().map((it) => [it.address, it]));
+  const shared = [...Map.groupBy(sandboxes.live(), ({ address }) => address)].filter(([, users]) => users.length > 1);
   const leaks = records.filter(({ spec: { address, state, holder } }) => {
     if (state === 'Retained') return !wanted.has(`${holder.namespace}/${holder.name}`);
     return live.get(address)?.uid !== holder.uid;
@@ -34,6 +35,7 @@ function judgeRecords(records: readonly SeenRecord[], sandboxes: Sandboxes, want
   const held = new Set(records.filter(({ spec }) => spec.state === 'Allocated').map(({ spec }) => spec.address));
   const lost = [...live.keys()].filter((address) => !held.has(address));
   return [
+    ...shared.map(([address, users]) => `${address} is used by ${users.map(({ podKey }) => podKey)}`),
     ...leaks.map(({ spec }) => `leak: ${spec.address} ${spec.state} of ${spec.holder.name} (${spec.holder.uid})`),
     ...lost.map((address) => `${address} is used by ${live.get(address)?.podKey} and has no Allocated record`),
   ];

@@ -1,11 +1,7 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AddArgs, DelArgs } from '#pkg/agentapi/wire.ts';
 import type { ApiObject, ChaosApi } from './chaos-api.ts';
-import { type AgentPlace, addBySocket, delBySocket } from './cni-over-socket.ts';
 import type { Random } from './fuzz-random.ts';
-import type { Sandboxes } from './sandboxes.ts';
+import { keyOf, type PodSandbox, type SimRuntime } from './sim-runtime.ts';
 
 const TICK_MS = 300;
 /** The lease is not renewed when the last read of the pods is older than this: see `#tick`. */
@@ -15,26 +11,27 @@ const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 interface Running {
   readonly pod: ApiObject;
   /** Null while there is none; then `isStarting` says whether one is being created. */
-  sandbox: string | null;
+  sandbox: PodSandbox | null;
   isStarting: boolean;
   /** The pod must not get a sandbox any more. */
   isEnding: boolean;
+  /** Its containers ended by themselves. */
+  hasFinished: boolean;
   /** The sandbox is being torn down, and the object removed. */
   isLeaving: boolean;
 }
 
 export interface KubeletSite {
   readonly node: string;
-  readonly agent: AgentPlace;
-  readonly netnsDirectory: string;
+  readonly runtime: SimRuntime;
   readonly api: ChaosApi;
-  readonly sandboxes: Sandboxes;
   readonly random: Random;
 }
 
 /**
- * A kubelet and its runtime: it creates sandboxes for the pods of its node, calls the agent for addresses, and knows what
- * is alive. Before it renews its lease, it has ended the pods that were deleted; the ledger does not rest on that.
+ * A kubelet: it has sandboxes created for the pods of its node, and stops those whose pods are deleted, also those that the
+ * API server does not know any more. Before it renews its lease, it has begun to end the pods that were deleted; the ledger does
+ * not rest on that.
  */
 export class SimKubelet implements AsyncDisposable {
   readonly node: string;
@@ -47,7 +44,6 @@ export class SimKubelet implements AsyncDisposable {
   constructor(site: KubeletSite) {
     this.#site = site;
     this.node = site.node;
-    mkdirSync(site.netnsDirectory, { recursive: true });
     this.#loop = this.#run();
   }
 
@@ -73,29 +69,27 @@ export class SimKubelet implements AsyncDisposable {
 
   /** The sandbox of one pod dies, and the pod gets another one. */
   restartSome(): void {
-    const lively = [...this.#running.values()].filter((it) => it.sandbox !== null && !it.isEnding);
+    const lively = this.#lively();
     if (lively.length === 0 || this.#isFrozen) return;
     const one = this.#site.random.pick(lively);
-    const old = this.#stop(one, 'sandbox restarts');
     const isLate = this.#site.random.isOneIn(3);
-    const del = async () => {
-      if (isLate) await sleep(500 + this.#site.random.below(4_000));
-      await this.#del(one.pod, old);
-    };
-    const gone = del();
+    const gone = this.#stop(one, 'sandbox restarts', isLate ? 500 + this.#site.random.below(4_000) : 0);
     void (isLate ? this.#bringUp(one) : gone.then(() => this.#bringUp(one)));
   }
 
   /** The containers of one pod end by themselves. */
   finishSome(): void {
-    const bare = [...this.#running.values()].filter(
-      ({ pod, sandbox, isEnding }) => sandbox !== null && !isEnding && pod.spec?.['restartPolicy'] === 'Never',
-    );
+    const bare = this.#lively().filter(({ pod }) => pod.spec?.['restartPolicy'] === 'Never');
     if (bare.length === 0 || this.#isFrozen) return;
     const one = this.#site.random.pick(bare);
     one.isEnding = true;
-    const old = this.#stop(one, 'containers ended');
-    void this.#del(one.pod, old).then(() => this.#report(one.pod, 'Succeeded'));
+    one.hasFinished = true;
+    void this.#stop(one, 'containers ended').then(() => this.#report(one.pod, 'Succeeded'));
+  }
+
+  #lively(): Running[] {
+    if (this.#site.runtime.isPluginMissing) return [];
+    return [...this.#running.values()].filter((it) => it.sandbox !== null && !it.isEnding);
   }
 
   async #run(): Promise<void> {
@@ -126,36 +120,42 @@ export class SimKubelet implements AsyncDisposable {
     const known = this.#running.get(uid);
     const phase = pod.status?.['phase'];
     const isOver = phase === 'Succeeded' || phase === 'Failed';
-    const one = known ?? { pod, sandbox: null, isStarting: false, isEnding: false, isLeaving: false };
+    const one = known ?? toRunning(pod);
     if (deletionTimestamp !== undefined) {
       this.#running.set(uid, one);
       if (!one.isLeaving) void this.#takeDown(one);
     } else if (known === undefined && !isOver) {
       this.#running.set(uid, one);
       void this.#bringUp(one);
+    } else if (known !== undefined && !isOver) this.#seeAgain(known, pod.status?.['podIP']);
+  }
+
+  /** A restore of etcd brings back pods that were removed, and forgets what was reported of others. */
+  #seeAgain(known: Running, shown: unknown): void {
+    const { pod, sandbox, isEnding, isLeaving, hasFinished } = known;
+    if (isLeaving) return;
+    if (!isEnding && sandbox !== null && sandbox.addresses[0] !== shown) {
+      void this.#report(pod, 'Running', sandbox.addresses[0]);
     }
+    if (!isEnding || sandbox !== null) return;
+    if (hasFinished) void this.#report(pod, 'Succeeded');
+    else this.#running.delete(pod.metadata.uid);
   }
 
   /** Repeats until it succeeds, each time with another sandbox. */
   async #bringUp(one: Running): Promise<void> {
-    const { agent, random, sandboxes } = this.#site;
+    const { runtime, random } = this.#site;
     if (one.isStarting) return;
     one.isStarting = true;
     while (!one.isEnding && !this.#hasEnded) {
-      const id = random.bytes(32).toString('hex');
-      writeFileSync(this.#netnsOf(id), '');
-      const address = await addBySocket(agent, this.#addArgs(one.pod, id));
-      if (address !== null && !one.isEnding) {
-        one.sandbox = id;
+      const sandbox = await runtime.create(one.pod);
+      if (sandbox !== null) {
+        one.sandbox = sandbox;
         one.isStarting = false;
-        const { uid } = one.pod.metadata;
-        sandboxes.raise({ id, node: this.node, podKey: keyOf(one.pod), uid, address });
-        await this.#report(one.pod, 'Running', address);
+        if (one.isEnding) await this.#stop(one, 'answered too late');
+        else await this.#report(one.pod, 'Running', sandbox.addresses[0]);
         return;
       }
-      if (address !== null) sandboxes.tell(address, `answered too late for ${keyOf(one.pod)}`);
-      rmSync(this.#netnsOf(id), { force: true });
-      await this.#del(one.pod, id);
       await sleep(300 + random.below(1_200));
     }
     one.isStarting = false;
@@ -163,36 +163,24 @@ export class SimKubelet implements AsyncDisposable {
 
   async #end(one: Running, why: string): Promise<void> {
     one.isEnding = true;
-    if (one.sandbox !== null) await this.#del(one.pod, this.#stop(one, why));
+    await this.#stop(one, why);
   }
 
-  /** Ends the processes first, then removes the namespace. The DEL follows. */
-  #stop(one: Running, why: string): string {
-    const id = one.sandbox ?? '';
-    one.sandbox = null;
-    this.#site.sandboxes.fall(id, why);
-    rmSync(this.#netnsOf(id), { force: true });
-    return id;
-  }
-
-  /** Sends the DEL never, once, twice, or again much later. */
-  async #del(pod: ApiObject, id: string): Promise<void> {
-    const { random } = this.#site;
-    if (random.isOneIn(10)) return;
-    await this.#sendDel(pod, id);
-    if (random.isOneIn(10)) await this.#sendDel(pod, id);
-    if (random.isOneIn(10)) void sleep(random.below(8_000)).then(() => this.#sendDel(pod, id));
-  }
-
-  /** Not after the end of the run: it would create a spool in a removed directory. */
-  async #sendDel(pod: ApiObject, id: string): Promise<void> {
-    if (!this.#hasEnded) await delBySocket(this.#site.agent, this.#delArgs(pod, id));
+  async #stop(one: Running, why: string, delDelayMs = 0): Promise<void> {
+    const { sandbox } = one;
+    if (sandbox === null) return;
+    const gone = this.#site.runtime.remove(sandbox, why, delDelayMs);
+    if (!this.#site.runtime.isPluginMissing) one.sandbox = null;
+    await gone;
+    if (one.sandbox === sandbox) one.sandbox = null;
   }
 
   /** The object is removed last. If that fails, the next read of the pods finds it again. */
   async #takeDown(one: Running): Promise<void> {
     const { uid } = one.pod.metadata;
     one.isLeaving = true;
+    one.isEnding = true;
+    while (one.isStarting && !this.#hasEnded) await sleep(TICK_MS);
     await this.#end(one, 'pod deleted');
     const options = { gracePeriodSeconds: 0, preconditions: { uid } };
     if (!this.#isFrozen) await this.#site.api.remove(pathOf(one.pod), options).catch(() => {});
@@ -226,29 +214,15 @@ export class SimKubelet implements AsyncDisposable {
     });
   }
 
-  #netnsOf(id: string): string {
-    return join(this.#site.netnsDirectory, id.slice(0, 32));
-  }
-
-  #addArgs(pod: ApiObject, id: string): AddArgs {
-    const labels = (pod.metadata as { labels?: Record<string, string> }).labels ?? {};
-    const pool = labels['pool'] ?? '';
-    return { ...this.#delArgs(pod, id), netNamespace: this.#netnsOf(id), defaultIPv4IPPool: [pool], timeoutMs: 29_000 };
-  }
-
-  #delArgs({ metadata }: ApiObject, containerID: string): DelArgs {
-    const { namespace: podNamespace = '', name: podName, uid: podUID } = metadata;
-    return { containerID, ifName: 'eth0', podNamespace, podName, podUID, network: 'chaos' };
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#hasEnded = true;
+    this.#site.runtime.end();
     await this.#loop;
   }
 }
 
-function keyOf({ metadata }: ApiObject): string {
-  return `${metadata.namespace}/${metadata.name}`;
+function toRunning(pod: ApiObject): Running {
+  return { pod, sandbox: null, isStarting: false, isEnding: false, hasFinished: false, isLeaving: false };
 }
 
 function pathOf({ metadata }: ApiObject): string {

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiObject, ChaosApi } from './chaos-api.ts';
+import { forgePod } from './forged-owners.ts';
 import type { Random } from './fuzz-random.ts';
 import type { Sandboxes } from './sandboxes.ts';
 
 const TICK_MS = 400;
 const MOST_WORKLOADS = 4;
 const MOST_BARE = 8;
+const MOST_FORGED = 4;
 const PODS = '/api/v1/namespaces/prod/pods';
 const APPS = '/apis/apps/v1/namespaces/prod';
 /** Stateless and sticky pods have separate pools, so that both see full pools. */
@@ -42,6 +44,7 @@ export class SimWorkloads implements AsyncDisposable {
       () => this.#scaleSome(),
       () => this.#scaleSome(),
       () => this.#createBare(),
+      () => this.#createForged(),
       () => this.#deletePod('gracefully'),
       () => this.#deletePod('gracefully'),
       () => this.#deletePod('by force'),
@@ -126,6 +129,22 @@ export class SimWorkloads implements AsyncDisposable {
     return `create bare-${this.#made}`;
   }
 
+  /** The garbage collector deletes it, unless the kind of its owner is not served. */
+  async #createForged(): Promise<string> {
+    const { random, sandboxes } = this.#site;
+    const forged = (await this.pods()).filter(({ metadata }) => metadata.labels?.['forged'] === 'true');
+    if (forged.length >= MOST_FORGED) {
+      await this.#remove(random.pick(forged), 'gracefully');
+      return 'delete a pod with a forged owner';
+    }
+    const { name, owner, isLie } = forgePod(await this.owners('statefulsets'), random);
+    const labels = { pool: POOL_OF.statefulsets, forged: 'true' };
+    const ownerReferences = [{ ...owner, controller: true }];
+    const made = await this.#post({ name, labels, ownerReferences }, 'Always');
+    if (made !== null && isLie) sandboxes.noteForged(made.metadata.uid);
+    return `create ${name} with a forged owner`;
+  }
+
   async #deletePod(how: 'gracefully' | 'by force'): Promise<string> {
     const pods = await this.pods();
     if (pods.length === 0) return 'nothing';
@@ -159,7 +178,9 @@ export class SimWorkloads implements AsyncDisposable {
     for (const set of sets) await this.#keepSet(set, pods);
     for (const set of replicaSets) await this.#keepReplicas(set, pods);
     const uids = new Set([...sets, ...replicaSets].map(({ metadata }) => metadata.uid));
-    const orphans = pods.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => !uids.has(uid)) === true);
+    const orphans = pods.filter(({ metadata }) =>
+      metadata.ownerReferences?.some(({ uid, kind }) => SERVED_OWNERS.includes(kind) && !uids.has(uid)),
+    );
     for (const pod of orphans) await this.#shed(pod);
   }
 
@@ -191,12 +212,18 @@ export class SimWorkloads implements AsyncDisposable {
   }
 
   async #createPod(name: string, kind: Owner | 'bare', owner: ApiObject | null): Promise<void> {
+    const ownerReferences = owner === null || kind === 'bare' ? [] : [referenceTo(KINDS[kind], owner)];
+    const interfaces = kind === 'bare' || isWide(owner) ? '2' : '1';
+    const metadata = { name, labels: { pool: POOL_OF[kind], interfaces }, ownerReferences };
+    await this.#post(metadata, kind === 'bare' ? 'Never' : 'Always');
+  }
+
+  /** Null where no node would be given the pod. */
+  async #post(metadata: object, restartPolicy: 'Always' | 'Never'): Promise<ApiObject | null> {
     const { api, random, readyNodes } = this.#site;
     const nodes = readyNodes();
-    if (nodes.length === 0) return;
-    const ownerReferences = owner === null || kind === 'bare' ? [] : [referenceTo(KINDS[kind], owner)];
-    const spec = { ...podSpec(kind === 'bare' ? 'Never' : 'Always'), nodeName: random.pick(nodes) };
-    await api.create(PODS, { metadata: { name, labels: { pool: POOL_OF[kind] }, ownerReferences }, spec });
+    if (nodes.length === 0) return null;
+    return await api.create(PODS, { metadata, spec: { ...podSpec(restartPolicy), nodeName: random.pick(nodes) } });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -205,6 +232,7 @@ export class SimWorkloads implements AsyncDisposable {
   }
 }
 
+const SERVED_OWNERS: readonly string[] = Object.values(KINDS);
 const BACKGROUND = { propagationPolicy: 'Background' };
 
 function podSpec(restartPolicy: 'Always' | 'Never') {
@@ -217,6 +245,11 @@ function referenceTo(kind: string, { metadata: { name, uid } }: ApiObject) {
 
 function ownedBy(pods: readonly ApiObject[], { metadata: { uid } }: ApiObject): ApiObject[] {
   return pods.filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid) === true);
+}
+
+/** The pods of one set have two interfaces. */
+function isWide(owner: ApiObject | null): boolean {
+  return owner?.metadata.name === 'set-0';
 }
 
 function replicasOf({ spec }: ApiObject): number {

@@ -4,7 +4,9 @@ import { Random } from '#test/chaos/fuzz-random.ts';
 import { Referee } from '#test/chaos/referee.ts';
 import { Sandboxes } from '#test/chaos/sandboxes.ts';
 import { SimKubelet } from '#test/chaos/sim-kubelet.ts';
+import { SimRuntime } from '#test/chaos/sim-runtime.ts';
 import { SimWorkloads } from '#test/chaos/sim-workloads.ts';
+import { Wire } from '#test/chaos/wire.ts';
 
 const SETS = '/apis/apps/v1/namespaces/prod/statefulsets';
 const PATIENCE = { timeout: 180_000, interval: 200 };
@@ -32,9 +34,11 @@ test('scaled 5 → 0 → 5 while another set waits for the same five addresses: 
   await using stack = new AsyncDisposableStack();
   const { api, nodes } = site;
   const sandboxes = new Sandboxes();
-  const kubelets = nodes.map(({ name, place, netnsDirectory }, at) =>
-    stack.use(new SimKubelet({ node: name, agent: place, netnsDirectory, api, sandboxes, random: new Random(at) })),
-  );
+  const wire = stack.use(await Wire.open());
+  const kubelets = nodes.map(({ name, place }, at) => {
+    const runtime = new SimRuntime({ node: name, agent: place, wire, sandboxes, random: new Random(at) });
+    return stack.use(new SimKubelet({ node: name, runtime, api, random: new Random(10 + at) }));
+  });
   const readyNodes = () => kubelets.map(({ node }) => node);
   stack.use(new SimWorkloads({ api, random: new Random(9), sandboxes, readyNodes }));
   const referee = stack.use(new Referee(api, sandboxes));
