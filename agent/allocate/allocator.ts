@@ -90,9 +90,9 @@ export class Allocator {
     return this.#answer(add, records);
   }
 
-  #findDebts({ args }: AddCall): Debts {
+  #findDebts({ args, facts }: AddCall): Debts {
     const { spool, journal } = this.#deps;
-    return { spooled: spool.find(args), unsettled: journal?.ofAttachment(args) ?? [] };
+    return { spooled: spool.find(args), unsettled: journal?.ofNic(args, facts.holder.uid) ?? [] };
   }
 
   /** A sticky holder takes over the addresses of its pod before this one. */

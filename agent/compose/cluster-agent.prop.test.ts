@@ -58,6 +58,17 @@ const FOUND_BEFORE: Action[][] = [
     { verb: 'crash' },
     add('web-a'),
   ],
+  [
+    turn('late'),
+    add('db-0'),
+    turn('fine'),
+    add('db-0'),
+    { verb: 'conflict', name: 'db-0' },
+    turn('mute'),
+    { verb: 'land' },
+    { verb: 'crash' },
+    add('db-0'),
+  ],
 ];
 
 /** What the runtime knows about one pod name. */

@@ -58,6 +58,10 @@ export function attachmentOf(entry: JournalEntry): Attachment {
   return { containerID, ifName };
 }
 
+export function uidOf(entry: JournalEntry): string {
+  return entry.kind === 'abandoned' ? entry.uid : (entry.record.spec.holder.uid ?? '');
+}
+
 export function recordNameOf(entry: JournalEntry): string {
   return entry.kind === 'release' ? entry.record.name : entry.name;
 }

@@ -65,9 +65,12 @@ test('entries are found by their sandbox and by the name of their record', async
   const journal = await openStrict(directory.path);
   await journal.write(RELEASE);
   await journal.write(ABANDONED);
-  expect(journal.ofAttachment({ containerID: 'c1', ifName: 'eth0' })).toEqual([ABANDONED]);
-  expect(journal.ofAttachment({ containerID: 'c1', ifName: 'net1' })).toEqual([]);
-  expect(journal.ofAttachment({ containerID: 'c0ffee', ifName: 'eth0' })).toEqual([RELEASE]);
+  expect(journal.ofNic({ containerID: 'c1', ifName: 'eth0' }, '')).toEqual([ABANDONED]);
+  expect(journal.ofNic({ containerID: 'c1', ifName: 'net1' }, '')).toEqual([]);
+  expect(journal.ofNic({ containerID: 'c0ffee', ifName: 'eth0' }, '')).toEqual([RELEASE]);
+  // Another sandbox of the same pod left it.
+  expect(journal.ofNic({ containerID: 'c2', ifName: 'eth0' }, ABANDONED.uid)).toEqual([ABANDONED]);
+  expect(journal.ofNic({ containerID: 'c2', ifName: 'net1' }, ABANDONED.uid)).toEqual([]);
   expect(journal.ofRecord('10.0.0.5')).toEqual([RELEASE]);
   expect(journal.ofRecord('10.0.0.9')).toEqual([ABANDONED]);
 });

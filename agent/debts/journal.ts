@@ -13,6 +13,7 @@ import {
   type JournalEntry,
   recordNameOf,
   releaseFileName,
+  uidOf,
 } from './journal-entry.ts';
 
 const MOST_ENTRIES = 10_000;
@@ -52,9 +53,13 @@ export class Journal {
     return this.#entries.get(entryFileName(entry)) === entry;
   }
 
-  ofAttachment(attachment: Attachment): JournalEntry[] {
+  /** Of this interface of the pod, whichever of its sandboxes left them; without a uid, of this sandbox alone. */
+  ofNic(attachment: Attachment, uid: string): JournalEntry[] {
     const key = attachmentKey(attachment);
-    return this.all().filter((entry) => attachmentKey(attachmentOf(entry)) === key);
+    return this.all().filter((entry) => {
+      const left = attachmentOf(entry);
+      return attachmentKey(left) === key || (uid !== '' && uidOf(entry) === uid && left.ifName === attachment.ifName);
+    });
   }
 
   ofRecord(name: string): JournalEntry[] {
