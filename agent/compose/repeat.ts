@@ -41,3 +41,20 @@ export function oneAtATime(task: () => Promise<void>): () => Promise<void> {
     return next;
   };
 }
+
+/** Runs a task once, at a random time within `withinMs`, however often it was asked for until then. */
+export function spreadOut(task: () => Promise<unknown>, withinMs: number, onFailure: (thrown: unknown) => void) {
+  let timer: NodeJS.Timeout | null = null;
+  const run = (): void => {
+    timer = null;
+    task().catch(onFailure);
+  };
+  return {
+    ask: (): void => {
+      timer ??= setTimeout(run, Math.random() * withinMs);
+    },
+    [Symbol.dispose]: (): void => {
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+}

@@ -74,8 +74,13 @@ test('after a break the store is compared once it answers', async () => {
   guard.note({ resourceVersion: '100' });
   const answers = [Promise.reject(new Error('storage is initializing')), Promise.resolve('100'), Promise.resolve('99')];
   const read = () => answers.shift() ?? Promise.reject(new Error('asked too often'));
+  let breaks = 0;
+  guard.afterBreak(() => {
+    breaks += 1;
+  });
   await guard.compare(read, async () => {});
   expect(falls).toEqual([]);
+  expect(breaks).toBe(1);
   await guard.compare(read, async () => {});
   expect(falls).toEqual([0]);
 });

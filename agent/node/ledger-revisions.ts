@@ -15,7 +15,8 @@ const MOST_TRIES = 60;
  */
 export class LedgerRevisions {
   readonly #nowMs: () => number;
-  readonly #listeners: (() => void)[] = [];
+  readonly #onFall: (() => void)[] = [];
+  readonly #afterBreak: (() => void)[] = [];
   #highest = 0n;
   #heldUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -41,19 +42,25 @@ export class LedgerRevisions {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const revision = await readRevision().catch(() => null);
       if (revision !== null && toRevision(revision) < this.#highest) this.fell();
-      if (revision !== null) return;
+      if (revision !== null) break;
       await pause();
     }
+    for (const listener of this.#afterBreak) listener();
   }
 
   onFall(listener: () => void): void {
-    this.#listeners.push(listener);
+    this.#onFall.push(listener);
+  }
+
+  /** The API server answers again, and its revision was compared. */
+  afterBreak(listener: () => void): void {
+    this.#afterBreak.push(listener);
   }
 
   fell(): void {
     this.#highest = 0n;
     this.#heldUntilMs = this.#nowMs() + HOLD_MS;
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#onFall) listener();
   }
 
   throwIfHeld(): void {
