@@ -12,7 +12,7 @@ import type { RecordsView } from '#controller/project/records-view.ts';
 import { sampleGauges } from '#controller/project/sample-gauges.ts';
 import type { ReconcilerContext } from '#controller/reconcile/reconciler.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
-import type { Resource } from '#pkg/kube/objects/resource.ts';
+import type { Resource } from '#pkg/kube/objects/kube-object.ts';
 import { ENDPOINTS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
-import { attachmentKey, type Call, throwIfAbandoned } from '#agent/calls/call.ts';
+import { attachmentKey, type Call, type KeyedQueue, throwIfAbandoned } from '#agent/calls/call.ts';
 import type { Failpoint } from '#agent/calls/failpoint.ts';
-import type { KeyedQueue } from '#agent/calls/keyed-queue.ts';
 import { type Journal, spareAnswered } from '#agent/debts/journal.ts';
 import type { Spool } from '#agent/debts/spool.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { describeNetnsOn } from '#agent/node/describe-netns.ts';
+import { describeNetnsOn } from '#agent/node/netns-evidence.ts';
 import type { PodFacts } from '#agent/sources/pods.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import type { Controller } from '#pkg/pool/request.ts';

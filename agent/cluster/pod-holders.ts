@@ -1,7 +1,6 @@
-import type { DescribeNetns } from '#agent/node/describe-netns.ts';
+import type { DescribeNetns } from '#agent/node/netns-evidence.ts';
 import type { Standing } from '#agent/owners/owner-verifier.ts';
-import { attachmentIn, cniConfigIn } from '#agent/sources/call-facts.ts';
-import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
+import { attachmentIn, cniConfigIn, type HolderFacts, type HolderSource } from '#agent/sources/holder-source.ts';
 import type { PodFacts, Pods } from '#agent/sources/pods.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import { POD_MARKS } from '#pkg/crd/pod-marks.ts';

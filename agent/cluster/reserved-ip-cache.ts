@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { decodeReservedIp, type ReservedIp } from '#pkg/crd/decode-reserved-ip.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import { apiVersionOf } from '#pkg/kube/objects/resource.ts';
+import { apiVersionOf } from '#pkg/kube/objects/kube-object.ts';
 import { RESERVED_IPS } from '#pkg/kube/objects/spider-resources.ts';
 import type { WatchEvent } from '#pkg/kube/watch/known-objects.ts';
 import { Reflector } from '#pkg/kube/watch/reflector.ts';

@@ -3,7 +3,7 @@ import { decodeController, type OwnerReference } from '#pkg/crd/decode-owner.ts'
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { toApiError } from '#pkg/kube/objects/api-error.ts';
 import { JOBS, REPLICA_SETS } from '#pkg/kube/objects/core-resources.ts';
-import type { Resource } from '#pkg/kube/objects/resource.ts';
+import type { Resource } from '#pkg/kube/objects/kube-object.ts';
 import type { Controller } from '#pkg/pool/request.ts';
 import { BoundedMap } from './bounded-map.ts';
 

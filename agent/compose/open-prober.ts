@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ProbeSettings } from '#agent/allocate/address-probe.ts';
-import { seesHostProcesses } from '#agent/node/host-processes.ts';
+import { seesHostProcesses } from '#agent/node/netns-evidence.ts';
 import { checkProbeCapabilities } from '#agent/probe/kernel/capabilities.ts';
 import { Prober } from '#agent/probe/prober.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { readHostIdentity } from '#agent/node/host-identity.ts';
+import { readHostIdentity } from '#agent/node/netns-evidence.ts';
 import { hostSight, type NetnsSight } from '#agent/node/netns-look.ts';
 import { scanProcessNamespaces } from '#agent/node/process-namespaces.ts';
 import { NetnsLinks } from '#agent/probe/kernel/netns-links.ts';

@@ -1,8 +1,5 @@
-import type { DescribeNetns } from '#agent/node/describe-netns.ts';
-import { describeNetnsOn } from '#agent/node/describe-netns.ts';
-import type { HostIdentity } from '#agent/node/host-identity.ts';
-import { attachmentIn, cniConfigIn } from '#agent/sources/call-facts.ts';
-import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
+import { type DescribeNetns, describeNetnsOn, type HostIdentity } from '#agent/node/netns-evidence.ts';
+import { attachmentIn, cniConfigIn, type HolderFacts, type HolderSource } from '#agent/sources/holder-source.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { KeyedQueue } from '#agent/calls/keyed-queue.ts';
+import { KeyedQueue } from '#agent/calls/call.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { decodeRecord } from '#pkg/record/decode-record.ts';
 import { holderKey } from '#pkg/record/holder.ts';

@@ -1,6 +1,5 @@
 import type { Holder } from '#pkg/record/ip-record.ts';
-import type { HostIdentity } from './host-identity.ts';
-import { type NetnsAtPath, seeNetnsAt } from './netns-at-path.ts';
+import { type HostIdentity, type NetnsAtPath, seeNetnsAt } from './netns-evidence.ts';
 import { type ProcessNamespaces, scanProcessNamespaces } from './process-namespaces.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { readdir, readlink } from 'node:fs/promises';
-import { seesHostProcesses } from './host-processes.ts';
+import { seesHostProcesses } from './netns-evidence.ts';
 
 /** The network namespaces that have a process in them. */
 export interface ProcessNamespaces {

@@ -1,6 +1,5 @@
-import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { isMap, type KubeObject, type ObjectName, type Resource } from '#pkg/kube/objects/kube-object.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
-import type { ObjectName, Resource } from '#pkg/kube/objects/resource.ts';
 import { isWantedVmi, type OrdinalRange, wantedOrdinals } from '#pkg/kube/objects/sticky-owners.ts';
 
 /** An uncached read of one object. It never rejects. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NetnsAtPath } from '#agent/node/netns-at-path.ts';
+import type { NetnsAtPath } from '#agent/node/netns-evidence.ts';
 import type { NetnsSight } from '#agent/node/netns-look.ts';
 import type { PodFacts } from '#agent/sources/pods.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import { attachmentKey } from '#agent/calls/call.ts';
-import type { KeyedQueue } from '#agent/calls/keyed-queue.ts';
+import { attachmentKey, type KeyedQueue } from '#agent/calls/call.ts';
 import type { AnsweredStore, LostAddress } from '#agent/node/answered-store.ts';
 import type { NetnsLook } from '#agent/node/netns-look.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';

@@ -1,6 +1,5 @@
-import { type Attachment, attachmentKey } from '#agent/calls/call.ts';
+import { type Attachment, attachmentKey, type KeyedQueue } from '#agent/calls/call.ts';
 import type { Failpoint } from '#agent/calls/failpoint.ts';
-import type { KeyedQueue } from '#agent/calls/keyed-queue.ts';
 import type { Spool } from '#agent/debts/spool.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { BatchDelArgs, DelArgs } from '#pkg/agentapi/wire.ts';

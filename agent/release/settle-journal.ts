@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import { attachmentKey } from '#agent/calls/call.ts';
-import type { KeyedQueue } from '#agent/calls/keyed-queue.ts';
+import { attachmentKey, type KeyedQueue } from '#agent/calls/call.ts';
 import type { EntryBackoff } from '#agent/debts/entry-backoff.ts';
 import type { Journal } from '#agent/debts/journal.ts';
 import {

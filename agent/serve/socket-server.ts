@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { listen } from '#pkg/http/listen.ts';
-import { readText } from '#pkg/http/read-text.ts';
 
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -151,4 +150,30 @@ class UnfinishedCallers {
     }, PATIENCE_MS);
     this.#server.once('close', () => clearTimeout(timer));
   }
+}
+
+/**
+ * What was sent, as text. Null if it is longer than allowed: the rest is let go by, not kept, so that the sender is there
+ * to read the refusal; the server's requestTimeout ends it. Rejects if the sender goes away.
+ */
+export function readText(incoming: IncomingMessage, mostBytes: number): Promise<string | null> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    incoming.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= mostBytes) chunks.push(chunk);
+      else chunks.length = 0;
+    });
+    incoming.once('end', () => resolve(size <= mostBytes ? joined(chunks) : null));
+    incoming.once('error', reject);
+    incoming.once('close', () => {
+      if (!incoming.readableEnded) reject(new Error('the sender went away before the end of its body'));
+    });
+  });
+}
+
+function joined(chunks: readonly Buffer[]): string {
+  const [first] = chunks;
+  return first !== undefined && chunks.length === 1 ? first.toString('utf8') : Buffer.concat(chunks).toString('utf8');
 }

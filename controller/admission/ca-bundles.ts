@@ -1,6 +1,5 @@
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import { isMap } from '#pkg/kube/objects/kube-object.ts';
-import type { Resource } from '#pkg/kube/objects/resource.ts';
+import { isMap, type Resource } from '#pkg/kube/objects/kube-object.ts';
 
 const REGISTRATION = { group: 'admissionregistration.k8s.io', version: 'v1' };
 export const WEBHOOK_CONFIGURATIONS: readonly Resource[] = [

@@ -1,8 +1,7 @@
 import { decodeSpiderSubnet, type SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import { type PoolRanges, readPoolRanges } from '#pkg/crd/pool-ranges.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
-import { apiVersionOf, type Resource } from '#pkg/kube/objects/resource.ts';
+import { apiVersionOf, type KubeObject, type Resource } from '#pkg/kube/objects/kube-object.ts';
 import { POOLS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 
 /** The objects that a new one must stand beside, as they are now. Throws where they cannot be read. */

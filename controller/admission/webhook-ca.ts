@@ -1,7 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
-import type { Resource } from '#pkg/kube/objects/resource.ts';
+import { isMap, type KubeObject, type Resource } from '#pkg/kube/objects/kube-object.ts';
 import { createCa } from './certificate.ts';
 
 export interface WebhookCa {

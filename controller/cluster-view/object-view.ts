@@ -1,7 +1,11 @@
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import { type KubeObject, withoutManagedFields } from '#pkg/kube/objects/kube-object.ts';
-import type { ListQuery } from '#pkg/kube/objects/list-query.ts';
-import type { ObjectName, Resource } from '#pkg/kube/objects/resource.ts';
+import {
+  type KubeObject,
+  type ListQuery,
+  type ObjectName,
+  type Resource,
+  withoutManagedFields,
+} from '#pkg/kube/objects/kube-object.ts';
 import { Reflector, type Trouble } from '#pkg/kube/watch/reflector.ts';
 import { Listeners } from './listeners.ts';
 

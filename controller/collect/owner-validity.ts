@@ -1,8 +1,7 @@
 import type { OwnerEvidence } from '#controller/judge/evidence.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { isMap, type KubeObject, type ObjectName, type Resource } from '#pkg/kube/objects/kube-object.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
-import type { ObjectName, Resource } from '#pkg/kube/objects/resource.ts';
 import { isOrdinalIn, isWantedVmi, STATEFUL_SETS, VMIS, VMS, wantedOrdinals } from '#pkg/kube/objects/sticky-owners.ts';
 import { ordinalOf } from '#pkg/record/holder.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';

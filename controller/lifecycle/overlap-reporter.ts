@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { Events } from '#pkg/kube/events/events.ts';
-import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
-import { apiVersionOf, type Resource } from '#pkg/kube/objects/resource.ts';
+import { apiVersionOf, type KubeObject, type Resource } from '#pkg/kube/objects/kube-object.ts';
 
 /** Reports the overlaps of the objects of one kind in the log and by an Event, each once per process. */
 export class OverlapReporter {

@@ -8,8 +8,7 @@ import { type DatedSubnet, findSubnetOverlaps, type SubnetOverlaps } from '#pkg/
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Family } from '#pkg/ip/address.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
-import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
-import { apiVersionOf, type Resource } from '#pkg/kube/objects/resource.ts';
+import { apiVersionOf, type KubeObject, type Resource } from '#pkg/kube/objects/kube-object.ts';
 import { POOLS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { PoolFacts } from './pool-conditions.ts';

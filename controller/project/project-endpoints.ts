@@ -1,8 +1,7 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
-import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import type { KubeObject, ObjectName } from '#pkg/kube/objects/kube-object.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
-import type { ObjectName } from '#pkg/kube/objects/resource.ts';
 import { ENDPOINTS } from '#pkg/kube/objects/spider-resources.ts';
 import { type EndpointFacts, type EndpointRules, type EndpointStep, planEndpoint } from './plan-endpoint.ts';
 import type { PodsView } from './pods-view.ts';

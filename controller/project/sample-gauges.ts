@@ -1,6 +1,6 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { decodeSpiderSubnet, type SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
-import { apiVersionOf } from '#pkg/kube/objects/resource.ts';
+import { apiVersionOf } from '#pkg/kube/objects/kube-object.ts';
 import { SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import type { PoolReadings } from './pool-catalog.ts';
 import { poolGauges, type Sample } from './pool-gauges.ts';

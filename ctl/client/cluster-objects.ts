@@ -3,11 +3,10 @@ import { decodeReservedIp, type ReservedIp } from '#pkg/crd/decode-reserved-ip.t
 import { type ReservedAddresses, reservedAddresses } from '#pkg/crd/reserved-addresses.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
-import { apiVersionOf, type Resource } from '#pkg/kube/objects/resource.ts';
+import { apiVersionOf, type KubeObject, type Resource } from '#pkg/kube/objects/kube-object.ts';
 import { POOLS, RESERVED_IPS } from '#pkg/kube/objects/spider-resources.ts';
 import { toLedgerError } from '#pkg/ledger/kubernetes/kubernetes-failure.ts';
-import { IP_RECORDS, toRecord } from '#pkg/ledger/kubernetes/kubernetes-record.ts';
+import { IP_RECORDS, toRecord } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 

@@ -1,7 +1,6 @@
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { toApiError } from '#pkg/kube/objects/api-error.ts';
-import { isMap } from '#pkg/kube/objects/kube-object.ts';
-import type { Resource } from '#pkg/kube/objects/resource.ts';
+import { isMap, type Resource } from '#pkg/kube/objects/kube-object.ts';
 
 const ACCOUNTS: Resource = { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount' };
 const REVIEWS: Resource = {

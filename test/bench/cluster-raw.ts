@@ -1,5 +1,5 @@
 import { formatAddress } from '#pkg/ip/address.ts';
-import { toNewObject } from '#pkg/ledger/kubernetes/kubernetes-record.ts';
+import { toNewObject } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
 import type { RecordSpec } from '#pkg/record/ip-record.ts';
 import { BareClient } from './kube-subject.ts';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeNetnsOn } from '#agent/node/describe-netns.ts';
-import { readHostIdentity } from '#agent/node/host-identity.ts';
+import { describeNetnsOn, readHostIdentity } from '#agent/node/netns-evidence.ts';
 import { hostSight, looksFrom } from '#agent/node/netns-look.ts';
 import { NetnsLinks } from '#agent/probe/kernel/netns-links.ts';
 import { makeNetns } from '#test/support/netns.ts';

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ADMIN_PATHS } from '#pkg/agentapi/admin.ts';
 import type { WatchEvent } from '#pkg/kube/watch/known-objects.ts';
-import { IP_RECORDS } from '#pkg/ledger/kubernetes/kubernetes-record.ts';
+import { IP_RECORDS } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
 import type { ApiServer } from '#test/support/api-server.ts';
 import { addressesIn, type PluginAnswer } from '#test/support/plugin-call.ts';
 import { startTcpProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';

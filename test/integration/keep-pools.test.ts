@@ -4,7 +4,7 @@ import { keepSubnets } from '#controller/lifecycle/keep-subnets.ts';
 import { projectPools } from '#controller/project/project-pools.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { EventSink } from '#pkg/kube/events/event-sink.ts';
-import type { Resource } from '#pkg/kube/objects/resource.ts';
+import type { Resource } from '#pkg/kube/objects/kube-object.ts';
 import { FINALIZER, POOLS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';

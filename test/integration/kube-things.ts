@@ -2,8 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ClientOptions } from '#pkg/kube/client/caller.ts';
 import { KubeClient } from '#pkg/kube/client/client.ts';
 import { accessFrom } from '#pkg/kube/client/kube-config.ts';
-import type { NewObject } from '#pkg/kube/objects/kube-object.ts';
-import type { Resource } from '#pkg/kube/objects/resource.ts';
+import type { NewObject, Resource } from '#pkg/kube/objects/kube-object.ts';
 import type { Access } from '#pkg/kube/transport/connection.ts';
 import type { ApiServer } from '#test/support/api-server.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { KubeClient } from '#pkg/kube/client/client.ts';
-import type { ListQuery } from '#pkg/kube/objects/list-query.ts';
+import type { ListQuery } from '#pkg/kube/objects/kube-object.ts';
 import type { ReflectorOptions } from '#pkg/kube/watch/reflector.ts';
 import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
 import { startTcpProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';

@@ -5,7 +5,7 @@ import { type PodsView, podsOf } from '#controller/project/pods-view.ts';
 import { PoolReadings } from '#controller/project/pool-catalog.ts';
 import { type RecordsView, recordsOf } from '#controller/project/records-view.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import type { Resource } from '#pkg/kube/objects/resource.ts';
+import type { Resource } from '#pkg/kube/objects/kube-object.ts';
 import { ENDPOINTS, POOLS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 
 export interface LeaderViews extends AsyncDisposable {

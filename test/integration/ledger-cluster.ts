@@ -3,7 +3,7 @@ import { vi } from 'vitest';
 import type { ClientOptions } from '#pkg/kube/client/caller.ts';
 import { KubeClient } from '#pkg/kube/client/client.ts';
 import type { LoadAccess } from '#pkg/kube/transport/connection.ts';
-import { toNewObject } from '#pkg/ledger/kubernetes/kubernetes-record.ts';
+import { toNewObject } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { type ApiServer, type RunningServer, startApiServer } from '#test/support/api-server.ts';

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { everyRecord } from '#pkg/ledger/every-record.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
-import { IP_RECORDS, toNewObject } from '#pkg/ledger/kubernetes/kubernetes-record.ts';
+import { IP_RECORDS, toNewObject } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { holderKey } from '#pkg/record/holder.ts';
 import type { RecordSpec } from '#pkg/record/ip-record.ts';

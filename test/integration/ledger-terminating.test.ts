@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
-import { IP_RECORDS, toNewObject, toRecord } from '#pkg/ledger/kubernetes/kubernetes-record.ts';
+import { IP_RECORDS, toNewObject, toRecord } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { taken } from '#test/contract/ledger-resource.ts';
 import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';

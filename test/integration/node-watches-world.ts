@@ -5,12 +5,11 @@ import { PodCache } from '#agent/cluster/pod-cache.ts';
 import { PodHolders } from '#agent/cluster/pod-holders.ts';
 import { PoolCache } from '#agent/cluster/pool-cache.ts';
 import { TopController } from '#agent/cluster/top-controller.ts';
-import { describeNetnsOn } from '#agent/node/describe-netns.ts';
+import { describeNetnsOn } from '#agent/node/netns-evidence.ts';
 import { OwnerVerifier } from '#agent/owners/owner-verifier.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import type { KubeObject, NewObject } from '#pkg/kube/objects/kube-object.ts';
+import type { KubeObject, NewObject, Resource } from '#pkg/kube/objects/kube-object.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
-import type { Resource } from '#pkg/kube/objects/resource.ts';
 import { sumCounter } from '#test/support/api-metrics.ts';
 import type { ApiServer } from '#test/support/api-server.ts';
 

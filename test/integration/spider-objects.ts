@@ -1,8 +1,7 @@
 import { vi } from 'vitest';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import type { KubeObject, NewObject } from '#pkg/kube/objects/kube-object.ts';
+import type { KubeObject, NewObject, Resource } from '#pkg/kube/objects/kube-object.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
-import type { Resource } from '#pkg/kube/objects/resource.ts';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
 

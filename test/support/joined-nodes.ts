@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toNewObject } from '#pkg/ledger/kubernetes/kubernetes-record.ts';
+import { toNewObject } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
 import { writeKubeconfig } from './api-credentials.ts';
 import { callApi } from './api-request.ts';

@@ -1,6 +1,6 @@
 import type { ClientOptions } from '#pkg/kube/client/caller.ts';
 import { KubeClient } from '#pkg/kube/client/client.ts';
-import type { Resource } from '#pkg/kube/objects/resource.ts';
+import type { Resource } from '#pkg/kube/objects/kube-object.ts';
 import type { Access } from '#pkg/kube/transport/connection.ts';
 import { type Script, ScriptedServer } from './scripted-server.ts';
 

@@ -1,7 +1,7 @@
 import { KubeClient } from '#pkg/kube/client/client.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { type KubernetesLedgerOptions, openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
-import { toNewObject } from '#pkg/ledger/kubernetes/kubernetes-record.ts';
+import { toNewObject } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 import { type Script, ScriptedServer } from './scripted-server.ts';

@@ -1,6 +1,4 @@
-import { interpret } from '#pkg/kube/objects/interpret.ts';
-import { type Failure, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
-import type { Target } from '#pkg/kube/objects/status.ts';
+import { type Failure, failure, interpret, type Outcome, type Target } from '#pkg/kube/objects/outcome.ts';
 import type { LoadAccess } from '#pkg/kube/transport/connection.ts';
 import type { ApiResponse, Lost, OpenStream } from '#pkg/kube/transport/exchange.ts';
 import { Backoff, SYSTEM_TIMING, sleep, type Timing } from '#pkg/kube/transport/timing.ts';

@@ -1,15 +1,20 @@
-import { isMap, type KubeObject, type NewObject, readObject, type SeenObject } from '#pkg/kube/objects/kube-object.ts';
-import { type ListQuery, queryString } from '#pkg/kube/objects/list-query.ts';
-import { type ObjectList, type Page, readObjectPage } from '#pkg/kube/objects/object-list.ts';
-import { ColumnCutter, type ObjectTable, readTablePage } from '#pkg/kube/objects/object-table.ts';
-import { type Failure, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
 import {
   apiVersionOf,
   collectionPath,
+  isMap,
+  type KubeObject,
+  type ListQuery,
+  type NewObject,
   type ObjectName,
   objectPath,
+  queryString,
   type Resource,
-} from '#pkg/kube/objects/resource.ts';
+  readObject,
+  type SeenObject,
+} from '#pkg/kube/objects/kube-object.ts';
+import { type ObjectList, type Page, readObjectPage } from '#pkg/kube/objects/object-list.ts';
+import { ColumnCutter, type ObjectTable, readTablePage } from '#pkg/kube/objects/object-table.ts';
+import { type Failure, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
 import type { LoadAccess } from '#pkg/kube/transport/connection.ts';
 import type { OpenStream } from '#pkg/kube/transport/exchange.ts';
 import type { Timing } from '#pkg/kube/transport/timing.ts';

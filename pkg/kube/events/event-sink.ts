@@ -1,6 +1,6 @@
 import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { Resource } from '#pkg/kube/objects/kube-object.ts';
 import type { FailureKind } from '#pkg/kube/objects/outcome.ts';
-import type { Resource } from '#pkg/kube/objects/resource.ts';
 import { type Reporter, toEventObject } from './event-object.ts';
 import type { EmittedEvent, Events } from './events.ts';
 import { RecentlyTold } from './recently-told.ts';

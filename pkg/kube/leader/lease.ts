@@ -1,5 +1,4 @@
-import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
-import type { Resource } from '#pkg/kube/objects/resource.ts';
+import { isMap, type KubeObject, type Resource } from '#pkg/kube/objects/kube-object.ts';
 
 export const LEASES: Resource = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease' };
 

@@ -1,4 +1,4 @@
-import type { Resource } from './resource.ts';
+import type { Resource } from './kube-object.ts';
 
 export const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod' };
 export const NAMESPACES: Resource = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace' };

@@ -80,3 +80,49 @@ function isTextMap(value: unknown): boolean {
 function isTextList(value: unknown): boolean {
   return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }
+
+/** A kind as the API server serves it; `group` is empty for core kinds. */
+export interface Resource {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+}
+
+export interface ObjectName {
+  /** Absent for cluster scoped objects, and for lists over all namespaces. */
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+export function apiVersionOf({ group, version }: Resource): string {
+  return group === '' ? version : `${group}/${version}`;
+}
+
+export function collectionPath(resource: Resource, namespace?: string): string {
+  const root = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
+  const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
+  return `${root}${scope}/${resource.plural}`;
+}
+
+export function objectPath(resource: Resource, at: ObjectName, subresource?: string): string {
+  const path = `${collectionPath(resource, at.namespace)}/${encodeURIComponent(at.name)}`;
+  return subresource === undefined ? path : `${path}/${subresource}`;
+}
+
+export interface ListQuery {
+  /** Absent for a list over all namespaces, and for cluster scoped kinds. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** It has no resourceVersion: only a list without one is consistent. A list with 0 may miss finished writes. */
+export function queryString({ labelSelector, fieldSelector }: ListQuery, more: Parameters = {}): string {
+  const given = Object.entries({ labelSelector, fieldSelector, ...more })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  return given.length === 0 ? '' : `?${given.join('&')}`;
+}

@@ -1,3 +1,6 @@
+import type { ApiResponse, Lost } from '#pkg/kube/transport/exchange.ts';
+import { isMap } from './kube-object.ts';
+
 /**
  * Every way a request can end without its object. `retry`: the same request may succeed later without any other change.
  * `mayBeDone`: a write that ended like this may have been done, or may still be done.
@@ -46,4 +49,123 @@ export type Outcome<T> = { readonly ok: true; readonly object: T } | Failure;
 
 export function failure(because: FailureKind, message: string): Failure {
   return { ok: false, because, message };
+}
+
+/** The outcome of a request: the JSON of a good answer, or why there is none. */
+export function interpret(result: ApiResponse | Lost, target: Target): Outcome<unknown> {
+  if ('wasSent' in result) return failure(kindOfLost(result), result.message);
+  const { body } = result;
+  if (typeof body !== 'string') {
+    return body.isTooLarge
+      ? failure('TooLarge', 'the answer is larger than allowed')
+      : failure('BadAnswer', 'the answer is not what its encoding says');
+  }
+  const parsed = parseJson(body);
+  if (result.status < 200 || result.status > 299) return refusalOf(result, parsed, target);
+  return parsed === undefined
+    ? failure('BadAnswer', `the answer is not JSON: ${JSON.stringify(body.slice(0, 80))}`)
+    : { ok: true, object: parsed };
+}
+
+function kindOfLost({ wasSent, isOutOfTime }: Lost): FailureKind {
+  if (wasSent) return 'Unknown';
+  return isOutOfTime ? 'OutOfTime' : 'Unreachable';
+}
+
+function refusalOf(answer: ApiResponse, parsed: unknown, target: Target): Failure {
+  const refusal = readFailure(answer.status, parsed, target);
+  const retryAfterMs = readSeconds(answer.retryAfter);
+  return retryAfterMs === null ? refusal : { ...refusal, retryAfterMs };
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The object of a request, in the spelling of `details` in a Status 404. */
+export interface Target {
+  readonly plural: string;
+  readonly name?: string;
+}
+
+interface Status {
+  readonly reason: string;
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+const LONGEST_MESSAGE = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+const BY_REASON: Readonly<Record<string, FailureKind>> = {
+  AlreadyExists: 'AlreadyExists',
+  Conflict: 'Conflict',
+  Expired: 'Expired',
+  Gone: 'Expired',
+  Invalid: 'Invalid',
+  Forbidden: 'Forbidden',
+  Unauthorized: 'Unauthorized',
+  TooManyRequests: 'TooManyRequests',
+};
+
+/** The reason decides, and the code only if there is no reason. A 409 without a reason could be either conflict, so it decides nothing. */
+export function readFailure(code: number, body: unknown, target: Target): Failure {
+  const status = readStatus(body);
+  const message = (status?.message || `HTTP ${code}`).slice(0, LONGEST_MESSAGE);
+  const retryAfterMs = readSeconds(status?.details['retryAfterSeconds']);
+  return {
+    ...failure(kindOfStatus(code, status, target), message),
+    ...(retryAfterMs === null ? {} : { retryAfterMs }),
+    ...(status !== null && isNamespaceGone(status, target) ? { isNamespaceGone: true } : {}),
+  };
+}
+
+function readSeconds(value: unknown): number | null {
+  const seconds = typeof value === 'string' ? Number.parseInt(value, 10) : value;
+  return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds * 1_000, LONGEST_PAUSE_MS) : null;
+}
+
+function kindOfStatus(code: number, status: Status | null, target: Target): FailureKind {
+  if (status !== null && isFromTheFuture(status)) return 'Expired';
+  if (status !== null && Object.hasOwn(BY_REASON, status.reason)) return BY_REASON[status.reason] ?? 'BadAnswer';
+  if (code === 404) return status?.reason === 'NotFound' && names(status, target) ? 'NotFound' : 'NotServed';
+  if (code === 401) return 'Unauthorized';
+  if (code === 403) return 'Forbidden';
+  if (code === 410) return 'Expired';
+  if (code === 429) return 'TooManyRequests';
+  if (code >= 500) return 'ServerError';
+  return code >= 400 && code !== 409 ? 'Invalid' : 'BadAnswer';
+}
+
+function names({ details }: Status, { plural, name }: Target): boolean {
+  return name !== undefined && details['name'] === name && details['kind'] === plural;
+}
+
+/** etcd was restored, or the server lags behind: it has not reached the resourceVersion of the request. */
+function isFromTheFuture(status: Status): boolean {
+  return hasCause(status, 'ResourceVersionTooLarge');
+}
+
+function isNamespaceGone(status: Status, { plural }: Target): boolean {
+  const { reason, details } = status;
+  if (reason === 'Forbidden') return hasCause(status, 'NamespaceTerminating');
+  return reason === 'NotFound' && details['kind'] === 'namespaces' && plural !== 'namespaces';
+}
+
+function hasCause({ details: { causes } }: Status, reason: string): boolean {
+  return Array.isArray(causes) && causes.some((cause) => isMap(cause) && cause['reason'] === reason);
+}
+
+function readStatus(body: unknown): Status | null {
+  if (!isMap(body) || body['kind'] !== 'Status') return null;
+  const { reason, message, details } = body;
+  return {
+    reason: typeof reason === 'string' ? reason : '',
+    message: typeof message === 'string' ? message : '',
+    details: isMap(details) ? details : {},
+  };
 }

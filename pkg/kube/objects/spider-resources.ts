@@ -1,4 +1,4 @@
-import type { Resource } from './resource.ts';
+import type { Resource } from './kube-object.ts';
 
 const SPIDERPOOL = { group: 'spiderpool.spidernet.io', version: 'v2beta1' };
 

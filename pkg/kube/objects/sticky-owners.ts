@@ -1,5 +1,4 @@
-import { isMap, type KubeObject } from './kube-object.ts';
-import type { Resource } from './resource.ts';
+import { isMap, type KubeObject, type Resource } from './kube-object.ts';
 
 export const STATEFUL_SETS: Resource = { group: 'apps', version: 'v1', plural: 'statefulsets', kind: 'StatefulSet' };
 export const VMIS: Resource = kubevirt('virtualmachineinstances', 'VirtualMachineInstance');

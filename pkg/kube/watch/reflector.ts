@@ -1,7 +1,6 @@
 import type { Form, KubeClient, Trim } from '#pkg/kube/client/client.ts';
-import type { ListQuery } from '#pkg/kube/objects/list-query.ts';
+import type { ListQuery, Resource } from '#pkg/kube/objects/kube-object.ts';
 import type { Failure } from '#pkg/kube/objects/outcome.ts';
-import type { Resource } from '#pkg/kube/objects/resource.ts';
 import { isOlder } from '#pkg/kube/objects/resource-version.ts';
 import { report } from '#pkg/kube/transport/report.ts';
 import { Backoff, type BackoffRange, sleep } from '#pkg/kube/transport/timing.ts';

@@ -1,7 +1,5 @@
-import { parseJson } from '#pkg/kube/objects/interpret.ts';
 import { isMap, type KubeObject, readObject } from '#pkg/kube/objects/kube-object.ts';
-import { type Failure, failure } from '#pkg/kube/objects/outcome.ts';
-import { readFailure } from '#pkg/kube/objects/status.ts';
+import { type Failure, failure, parseJson, readFailure } from '#pkg/kube/objects/outcome.ts';
 
 /** One line of a watch. A bookmark says only how far the server has come. */
 export type WatchItem =

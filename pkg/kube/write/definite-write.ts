@@ -1,8 +1,7 @@
 import { type CallOptions, PassingRefusals } from '#pkg/kube/client/caller.ts';
 import type { KubeClient, Seen } from '#pkg/kube/client/client.ts';
-import type { KubeObject, NewObject, SeenObject } from '#pkg/kube/objects/kube-object.ts';
+import type { KubeObject, NewObject, Resource, SeenObject } from '#pkg/kube/objects/kube-object.ts';
 import { FAILURES, type Failure, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
-import type { Resource } from '#pkg/kube/objects/resource.ts';
 import { Backoff, sleep, type Timing } from '#pkg/kube/transport/timing.ts';
 
 const GONE: Outcome<null> = { ok: true, object: null };

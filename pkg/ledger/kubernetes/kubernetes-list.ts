@@ -5,8 +5,8 @@ import type { RecordQuery } from '#pkg/ledger/ledger.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { toLedgerError } from './kubernetes-failure.ts';
 import type { RecordReader } from './kubernetes-reader.ts';
-import { IP_RECORDS, toRecord } from './kubernetes-record.ts';
 import { namesIn } from './kubernetes-table.ts';
+import { IP_RECORDS, toRecord } from './kubernetes-write.ts';
 
 /** The revision of the store now, as records count it. */
 export async function readRevision(client: KubeClient): Promise<string> {

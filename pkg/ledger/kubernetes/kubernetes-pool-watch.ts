@@ -5,7 +5,7 @@ import type { WatchItem } from '#pkg/kube/watch/watch-item.ts';
 import { readWatch } from '#pkg/kube/watch/watch-stream.ts';
 import { RECORD_LABELS } from '#pkg/record/record-metadata.ts';
 import { poolSelector } from './kubernetes-reader.ts';
-import { IP_RECORDS } from './kubernetes-record.ts';
+import { IP_RECORDS } from './kubernetes-write.ts';
 
 export interface PoolWatchOptions {
   readonly pool: string;

@@ -1,15 +1,14 @@
 import { PassingRefusals } from '#pkg/kube/client/caller.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
-import type { ListQuery } from '#pkg/kube/objects/list-query.ts';
+import type { KubeObject, ListQuery } from '#pkg/kube/objects/kube-object.ts';
 import type { ObjectTable } from '#pkg/kube/objects/object-table.ts';
 import { FAILURES, type Outcome } from '#pkg/kube/objects/outcome.ts';
 import { Backoff, sleep } from '#pkg/kube/transport/timing.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { holderLabel, parseRecordName, RECORD_LABELS, toLabelValue } from '#pkg/record/record-metadata.ts';
 import { toLedgerError } from './kubernetes-failure.ts';
-import { IP_RECORDS, isTerminating, mayBeOfHolder, mayBeOfNode, toRecord } from './kubernetes-record.ts';
 import { TABLE_COLUMNS } from './kubernetes-table.ts';
+import { IP_RECORDS, isTerminating, mayBeOfHolder, mayBeOfNode, toRecord } from './kubernetes-write.ts';
 
 const ROWS_PER_PAGE = 2_000;
 /** While one page after the other comes. A call that has less time does not wait for it; those behind it have its use. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { statusBody } from '#test/support/scripted-server.ts';
-import { readFailure } from './status.ts';
+import { readFailure } from './outcome.ts';
 
 const TARGET = { plural: 'ipthings', name: '10.0.0.1' };
 const NAMED = { name: '10.0.0.1', group: 'test.io', kind: 'ipthings' };

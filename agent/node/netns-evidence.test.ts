@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readHostIdentity } from './host-identity.ts';
+import { readHostIdentity } from './netns-evidence.ts';
 
 test.each([
   {

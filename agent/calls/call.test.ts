@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { KeyedQueue } from './keyed-queue.ts';
+import { KeyedQueue } from './call.ts';
 
 test('tasks of one key run one after the other, in order', async () => {
   const queue = new KeyedQueue();
