@@ -80,7 +80,7 @@ export class AddressProbe {
    * Whatever the switch says: `nobody` only if the network was asked for the address and nobody answered, `unknown` where it
    * could not be asked. A gateway that is to be there and is not fails the call, as with every other address.
    */
-  async whoAnswers(spec: RecordSpec, pool: Pool, call: Call): Promise<Answering> {
+  async whoAnswers(spec: RecordSpec, pool: Pool, call: Pick<Call, 'signal'>): Promise<Answering> {
     const target = this.#targetOf(spec, { ...pool, detectConflict: true });
     if (target === null) return 'unknown';
     const verdict = await this.#probe(target, call);
@@ -108,7 +108,7 @@ export class AddressProbe {
     return verdict.kind === 'conflict' ? verdict.mac : null;
   }
 
-  async #probe(target: ProbeTarget, call: Call): Promise<ProbeVerdict> {
+  async #probe(target: ProbeTarget, call: Pick<Call, 'signal'>): Promise<ProbeVerdict> {
     const { prober, onVerdict } = this.#deps;
     const verdict: ProbeVerdict =
       prober === null

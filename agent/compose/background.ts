@@ -11,6 +11,7 @@ const SETTLE_EVERY_MS = 2_000;
 const LOOK_EVERY_MS = 5_000;
 const SHORTEST_LOOK_MS = 200;
 const MARK_EVERY_MS = 60_000;
+const SWEEP_EVERY_MS = 30_000;
 const REFRESH_EVERY_MS = 10 * 60_000;
 const RETRY_START_MS = 1_000;
 
@@ -25,7 +26,7 @@ interface Background {
 
 /** First repeats the work that must succeed before the agent is ready, then starts the periodic tasks. */
 export function startBackground({ composed, watches, refresh, spool, log, nowMs }: Background): AsyncDisposable {
-  const { agent, releaser, collector, marks, settleJournal } = composed;
+  const { agent, releaser, collector, marks, sweep, settleJournal } = composed;
   const stack = new AsyncDisposableStack();
   const report = (task: string) => (thrown: unknown) =>
     log.error({ task, why: toIpamError(thrown).message }, 'background task failed');
@@ -74,6 +75,16 @@ export function startBackground({ composed, watches, refresh, spool, log, nowMs 
       report('mark sandboxes that are seen'),
     ),
   );
+  const sweeping = new AbortController();
+  if (sweep !== null)
+    stack.use(
+      repeat(
+        () => SWEEP_EVERY_MS,
+        whenReady(() => sweep.step(sweeping.signal)),
+        report('sweep Suspect addresses'),
+      ),
+    );
+  stack.defer(() => sweeping.abort());
   stack.defer(() => stopped.resolve('stopped'));
   return stack;
 }

@@ -32,6 +32,7 @@ import type { Readiness } from '#agent/serve/readiness.ts';
 import { buildServer } from '#agent/serve/server.ts';
 import { stopServing } from '#agent/serve/stop-serving.ts';
 import { listenOn, takeHost } from '#agent/serve/take-host.ts';
+import { sweepTimingOf } from '#agent/suspects/sweep-timing.ts';
 import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { KubeClient } from '#pkg/kube/client/client.ts';
@@ -163,6 +164,7 @@ export async function startClusterAgent(
     failpoint,
     prober,
     probeSettings,
+    sweepTiming: sweepTimingOf(config.suspectReleaseMinutes),
     metrics,
     events,
     onConflict: ({ spec }, mac) => {

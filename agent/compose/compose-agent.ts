@@ -29,6 +29,8 @@ import { type AgentMetrics, NO_METRICS } from '#agent/report/agent-metrics.ts';
 import { Agent } from '#agent/serve/agent.ts';
 import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
 import type { PoolCatalog } from '#agent/sources/pool-catalog.ts';
+import { SuspectSweep } from '#agent/suspects/suspect-sweep.ts';
+import type { SweepTiming } from '#agent/suspects/sweep-timing.ts';
 import { PoolViews } from '#agent/views/pool-views.ts';
 import { type Events, NO_EVENTS } from '#pkg/kube/events/events.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
@@ -65,6 +67,8 @@ export interface AgentPorts {
   /** Null where this process may not probe. */
   readonly prober: (Probing & Announcing) | null;
   readonly probeSettings: ProbeSettings;
+  /** Null: Suspect addresses that nobody takes stay as they are. */
+  readonly sweepTiming?: SweepTiming | null;
   readonly metrics?: AgentMetrics;
   readonly events?: Events;
   readonly onConflict?: (record: IpRecord, mac: string) => void;
@@ -79,6 +83,8 @@ export interface ComposedAgent {
   readonly releaser: Releaser;
   readonly collector: Collector;
   readonly marks: OutlivingMarks;
+  /** Null where it is switched off, or this process may not probe. */
+  readonly sweep: SuspectSweep | null;
   readonly waiters: FreedWaiters;
   /** What is done about one attachment is done in its turn. */
   readonly queue: KeyedQueue;
@@ -153,6 +159,25 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
   const outliving = () => collector.outliving();
   const reading = { ledger, catalog, views, holders, spool, index, options, isOwn, beginLooks, outliving, answered };
   const inspector = new Inspector(reading);
+  const { sweepTiming: timing = null } = ports;
+  const isInUse = (record: IpRecord) => !needsLook(record);
+  const random = Math.random;
+  const sweeping = {
+    ledger,
+    index,
+    catalog,
+    views,
+    probe,
+    giveBack,
+    beginLooks,
+    isInUse,
+    node,
+    metrics,
+    random,
+    nowMs,
+    log,
+  };
+  const sweep = timing === null || prober === null ? null : new SuspectSweep({ ...sweeping, timing });
   const collect = (dryRun: boolean) => collector.collect(dryRun);
   const { refuseRelease } = ports;
   const agent = new Agent({
@@ -174,5 +199,5 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     if (journal === null) return;
     await settleJournal({ journal, ledger, index, giveBack, queue, backoff, node, now, nowMs, log });
   };
-  return { agent, releaser, collector, marks, waiters, queue, settleJournal: settle };
+  return { agent, releaser, collector, marks, sweep, waiters, queue, settleJournal: settle };
 }

@@ -27,6 +27,8 @@ export interface AgentMetrics {
   releaseConflict(): void;
   /** A lost record of a live sandbox was created again. */
   recordRestored(): void;
+  /** A Suspect address was freed because nobody answered on it. */
+  suspectFreed(): void;
   /** Once per gauge; `read` is called at every scrape and must be cheap. */
   watch(gauge: WatchedGauge, read: () => number): void;
 }
@@ -39,5 +41,6 @@ export const NO_METRICS: AgentMetrics = {
   createConflict() {},
   releaseConflict() {},
   recordRestored() {},
+  suspectFreed() {},
   watch() {},
 };

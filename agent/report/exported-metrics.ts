@@ -49,6 +49,10 @@ export function exportAgentMetrics(set: MetricSet): AgentMetrics {
     'ipledger_restored_records_total',
     'Lost records of live sandboxes that were created again',
   );
+  const freedSuspects = set.counter(
+    'ipledger_freed_suspects_total',
+    'Suspect addresses that this agent freed because nobody answered on them',
+  );
   const conflicts = set.counter('ipledger_create_conflicts_total', 'Records that somebody else had created first');
   return {
     allocation: (ms, failed) => allocation.ended(ms, failed),
@@ -61,6 +65,7 @@ export function exportAgentMetrics(set: MetricSet): AgentMetrics {
     },
     releaseConflict: () => release.conflict(),
     recordRestored: () => restored.add(),
+    suspectFreed: () => freedSuspects.add(),
     watch: (gauge, read) => set.gauge(AGENT_GAUGES[gauge].name, AGENT_GAUGES[gauge].help, read),
   };
 }

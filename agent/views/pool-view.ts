@@ -87,6 +87,16 @@ export class PoolView {
     return this.#isLoaded;
   }
 
+  /** This node among all that have something of the pool, as of the last load. */
+  get share(): Share {
+    return this.#own.share;
+  }
+
+  /** Reloads the view, and no call waits for it. */
+  refresh(): Promise<void> {
+    return this.#read();
+  }
+
   /** Reloads the view. Calls during a load share it. */
   reload(): Promise<void> {
     this.#awaited = this.#read();
@@ -186,33 +196,33 @@ export class PoolView {
 
 /** What may still be taken of the node's share: the addresses that the last load left free, and those released since. */
 class OwnShare {
-  readonly #share: Share;
+  readonly share: Share;
   #left: bigint;
   #back = 0;
 
   constructor(share: Share, free: FreeSpace) {
-    this.#share = share;
+    this.share = share;
     this.#left = countOwn(free, share);
   }
 
   /** No other node has an address of the pool. */
   get isWhole(): boolean {
-    return this.#share.of === 1;
+    return this.share.of === 1;
   }
 
   choose(free: FreeSpace, cursor: bigint): Choice | null {
     if (this.#left > 0n) this.#left -= 1n;
     else if (this.#back > RESTING) this.#back -= 1;
     else return null;
-    return chooseOwn(free, cursor, this.#share);
+    return chooseOwn(free, cursor, this.share);
   }
 
   noteBack(value: bigint): void {
-    if (isOwn(value, this.#share)) this.#back += 1;
+    if (isOwn(value, this.share)) this.#back += 1;
   }
 
   /** Where to search when nothing of the share is left: other nodes load at the same time, and must not start there too. */
   startApart(free: FreeSpace): bigint | null {
-    return this.#left === 0n && !this.isWhole ? cursorApart(free, this.#share) : null;
+    return this.#left === 0n && !this.isWhole ? cursorApart(free, this.share) : null;
   }
 }

@@ -11,6 +11,16 @@ export class Suspects {
     this.#values = values;
   }
 
+  /** As of the last load. */
+  get all(): readonly bigint[] {
+    return this.#values;
+  }
+
+  /** A read said that it is not Suspect any more. */
+  forget(value: bigint): void {
+    this.#values = this.#values.filter((it) => it !== value);
+  }
+
   /** The next one to probe, which rests from now on; null when all of them rest. */
   next(nowMs: number): bigint | null {
     for (const [value, untilMs] of this.#restsUntilMs) if (untilMs <= nowMs) this.#restsUntilMs.delete(value);

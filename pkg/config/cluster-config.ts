@@ -18,4 +18,6 @@ export interface ClusterConfig {
   readonly quarantineSeconds: number;
   readonly onIPConflict: 'next' | 'block';
   readonly exhaustedWaitSeconds: number;
+  /** 0: never. */
+  readonly suspectReleaseMinutes: number;
 }

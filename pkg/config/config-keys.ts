@@ -33,6 +33,8 @@ export const CONFIG_KEYS: { readonly [K in keyof ClusterConfig]: ConfigKey<Clust
   quarantineSeconds: whole(1, 604_800, 900),
   onIPConflict: { fallback: 'next', read: (value, key) => asOneOf(value, key, ['next', 'block']) },
   exhaustedWaitSeconds: whole(0, 3_600, 10),
+  // Not shorter: an agent learns within 10 minutes that its record is Suspect, and then shows every 20 that it sees the sandbox.
+  suspectReleaseMinutes: wholeOrNever(30, 10_080, 60),
 };
 
 /** Other spellings of a key. Spiderpool's chart and documentation use them, but its programs never read them. */
@@ -46,6 +48,10 @@ function flag(fallback: boolean): ConfigKey<boolean> {
 
 function whole(lowest: number, highest: number, fallback: number): ConfigKey<number> {
   return { fallback, read: (value, key) => asInteger(value, key, lowest, highest) };
+}
+
+function wholeOrNever(lowest: number, highest: number, fallback: number): ConfigKey<number> {
+  return { fallback, read: (value, key) => (value === 0 ? 0 : asInteger(value, key, lowest, highest)) };
 }
 
 function asSocketPath(value: unknown, key: string): string {

@@ -32,6 +32,11 @@ test.each([
     says: 'probeCount: expected a whole number from 1 to 10, found 1.5',
   },
   {
+    name: 'Suspect addresses released too early',
+    value: { suspectReleaseMinutes: 29 },
+    says: 'suspectReleaseMinutes: expected a whole number from 30 to 10080, found 29',
+  },
+  {
     name: 'an unknown choice',
     value: { onIPConflict: 'wait' },
     says: 'onIPConflict: expected next or block, found "wait"',

@@ -98,6 +98,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
     ['pino'],
   ),
+  // How Suspect addresses that nobody takes come back.
+  'agent/suspects': onNode(
+    [...AGENT, 'agent/node', 'agent/sources', 'agent/report', 'agent/views', 'agent/release', 'agent/allocate'],
+    ['pino'],
+  ),
   'agent/inspect': onNode([...AGENT, 'agent/node', 'agent/sources', 'agent/debts', 'agent/views', 'agent/allocate']),
   // Whether the owner that a pod names is its owner.
   'agent/owners': onNode([...AGENT, 'pkg/kube/objects', 'agent/sources']),
@@ -138,6 +143,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'agent/views',
       'agent/release',
       'agent/allocate',
+      'agent/suspects',
       'agent/inspect',
       'agent/owners',
       'agent/cluster',
