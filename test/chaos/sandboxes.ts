@@ -96,7 +96,9 @@ export class Sandboxes {
     return uid !== undefined && this.#forged.has(uid);
   }
 
+  /** The referee finds the same again at each look: it is told once. */
   accuse(address: string, what: string): void {
+    if (this.violations.some((it) => it.address === address && it.what === what)) return;
     this.tell(address, `VIOLATION: ${what}`);
     this.violations.push({ address, what });
   }
