@@ -152,6 +152,36 @@ test('records of living pods that an older agent answered are kept from now on',
   expect(agent.restored).toEqual(['10.0.0.12']);
 });
 
+test('the record of an earlier sandbox that a restore brought back names the live one again', async () => {
+  const { made, ledger } = await startWith();
+  await using agent = made;
+  const pod = agent.pods.put('web');
+  const [address = ''] = await agent.add(pod, 'c1');
+  const [backup] = await agent.records();
+  await agent.del(pod, 'c1');
+  expect(await agent.add(pod, 'c2')).toEqual([address]);
+  await loseAll(ledger);
+  await ledger.create((backup as IpRecord).spec);
+  // Its object is gone too, and its kubelet cannot stop it.
+  agent.pods.end(pod);
+  await agent.refresh();
+  expect((await ledger.get(address))?.spec.holder.containerID).toBe('c2');
+  await agent.refresh();
+  expect((await ledger.get(address))?.spec.holder.containerID).toBe('c2');
+  await agent.del(pod, 'c2');
+  expect(await agent.records()).toEqual([]);
+});
+
+test('a restored record of another pod of this node is told as lost', async () => {
+  const { made, ledger } = await startWith();
+  await using agent = made;
+  const [address = ''] = await agent.add(agent.pods.put('web'), 'c1');
+  await loseAll(ledger);
+  const taken = await takenByAnother(ledger, address, { node: 'worker-1' });
+  await agent.refresh();
+  expect(agent.answered.lost).toMatchObject([{ record: { name: address }, now: { uid: taken.uid } }]);
+});
+
 async function takenByAnother(ledger: Ledger, address: string, holder = {}): Promise<IpRecord> {
   const other = { kind: 'Pod', namespace: 'prod', name: 'other', uid: 'other', node: 'worker-2', ...holder } as const;
   const { record } = await ledger.create(buildRecord({ address, holder: other }).spec);

@@ -41,36 +41,61 @@ export class RecordRestorer {
   async restore(listed: ReadonlyMap<string, IpRecord>, listedAtMs: number): Promise<void> {
     const { answered, index, onLost } = this.#deps;
     const lost: LostAddress[] = [];
+    const outdated = new Set<IpRecord>();
     for (const record of answered.all()) {
+      const known = listed.get(record.name);
       const isNewer = (index.writtenAtMs(record.name) ?? Number.NEGATIVE_INFINITY) >= listedAtMs;
-      if (listed.has(record.name) || isNewer) continue;
-      const now = await this.#restoreInTurn(record);
+      if (known === undefined && isNewer) continue;
+      const isOutdated = known !== undefined && isOlderAttachment(known, record);
+      if (isOutdated) outdated.add(known);
+      else if (known !== undefined && isSameHolder(known.spec.holder, record.spec.holder)) continue;
+      const now = await this.#inTurn(record, () => (isOutdated ? this.#renew(record) : this.#restore(record)));
       if (now !== null) lost.push({ record, now });
     }
     answered.noteLost(lost);
     for (const it of lost) onLost(it);
-    this.#keepListed(listed);
+    this.#keepListed([...listed.values()].filter((it) => !outdated.has(it)));
   }
 
   /** Also what an agent before this one answered, be it an older version or one whose files are gone. */
-  #keepListed(listed: ReadonlyMap<string, IpRecord>): void {
+  #keepListed(listed: readonly IpRecord[]): void {
     const { answered, pods } = this.#deps;
-    for (const record of listed.values()) {
+    for (const record of listed) {
       const { state, holder } = record.spec;
       if (state === 'Allocated' && pods.known(holder.uid ?? '')?.isAlive === true) answered.keep(record);
     }
   }
 
-  async #restoreInTurn(record: IpRecord): Promise<IpRecord | null> {
+  async #inTurn(record: IpRecord, work: () => Promise<IpRecord | null>): Promise<IpRecord | null> {
     const { containerID = '', interface: ifName } = record.spec.holder;
     try {
-      return await this.#deps.queue.run([attachmentKey({ containerID, ifName })], () => this.#restore(record));
+      return await this.#deps.queue.run([attachmentKey({ containerID, ifName })], work);
     } catch (thrown) {
       const error = toIpamError(thrown);
       if (REASONS[error.reason].retry) throw error;
       this.#deps.log.error({ address: record.spec.address, why: error.message }, 'lost record cannot be created again');
       return null;
     }
+  }
+
+  /**
+   * A restore of etcd brought back the record of an earlier sandbox of the same pod. That one is gone, so the address would
+   * be released while the sandbox that this agent answered last still uses it.
+   */
+  async #renew(record: IpRecord): Promise<null> {
+    const { ledger, index, answered, look, log } = this.#deps;
+    if (!answered.has(record)) return null;
+    const seen = await look(record);
+    if (seen === 'gone') answered.forget(record.name);
+    if (seen !== 'there' && seen !== 'bare') return null;
+    const found = await ledger.get(record.name);
+    if (found === null || !isOlderAttachment(found, record)) return null;
+    const outcome = await ledger.amend(found, { ...found.spec, holder: record.spec.holder });
+    if (!outcome.done) return null;
+    index.put(outcome.record);
+    index.markAnswered(outcome.record);
+    log.warn({ address: found.spec.address, holder: describeHolder(found) }, 'record names its live sandbox again');
+    return null;
   }
 
   /** Returns the record of the holder that has the address by now; null where nothing is wrong. */
@@ -111,4 +136,11 @@ export class RecordRestorer {
     // Its kubelet is about to stop it: the record would only have to be released again.
     return isThere ? 'wait' : 'forget';
   }
+}
+
+/** Of the same interface of the same pod; each sandbox has a higher number than the one before. */
+function isOlderAttachment({ spec: { holder } }: IpRecord, answered: IpRecord): boolean {
+  const { containerID, attachGeneration } = answered.spec.holder;
+  const isOther = isSameNic(holder, answered.spec.holder) && holder.containerID !== containerID;
+  return isOther && holder.attachGeneration < attachGeneration;
 }
