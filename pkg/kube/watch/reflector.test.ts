@@ -183,6 +183,37 @@ test('after a break and a restore from a backup it lists anew, and says so befor
   expect(made.watches()[1]?.query.get('resourceVersion')).toBe('7');
 });
 
+test.each([
+  { name: 'a watch that was cut', script: ['cut'] },
+  { name: 'a watch that is too old', script: ['expired'] },
+  { name: 'a list that fails after that', script: ['expired', 'list fails'] },
+])('after $name it says once that the server answers again', async ({ script }) => {
+  const told: string[] = [];
+  const left = [...script];
+  await using made = await start(
+    (request) => {
+      if (isComparison(request)) return request.answer(200, listOf(25));
+      if (!isWatch(request)) {
+        if (told.includes('Synced') && left[0] === 'list fails') {
+          left.shift();
+          return request.answer(500, statusBody(500, 'InternalError'));
+        }
+        return request.answer(200, listOf(5));
+      }
+      const end = left[0] === 'list fails' ? undefined : left.shift();
+      if (end === 'expired') return request.answer(410, statusBody(410, 'Expired'));
+      beginWatch(request);
+      if (end === 'cut') setTimeout(() => request.session?.destroy(), 50);
+    },
+    {
+      onReconnected: () => void told.push('reconnected'),
+      onEvent: (it) => void told.push(it.type),
+    },
+  );
+  await vi.waitFor(() => expect(made.watches()).toHaveLength(2));
+  await vi.waitFor(() => expect(told.filter((it) => it === 'reconnected')).toHaveLength(1));
+});
+
 describe('a new list', () => {
   test.each<{ name: string; refuse: (request: ScriptedRequest) => void }>([
     { name: 'when the watch is refused with 410', refuse: ({ answer }) => answer(410, statusBody(410, 'Expired')) },

@@ -90,7 +90,10 @@ export class Reflector implements AsyncDisposable {
     const { resource, query = {}, form = 'full', trim } = this.#options;
     const options = { form, signal: this.#stop.signal, ...(trim === undefined ? {} : { trim }) };
     const listed = await this.#client.list(resource, query, options);
-    if (!listed.ok) return this.#pause('list', listed);
+    if (!listed.ok) {
+      this.#noteBreak(listed);
+      return this.#pause('list', listed);
+    }
     const { items, resourceVersion } = listed.object;
     if (isOlder(resourceVersion, this.#lastVersion)) report(() => this.#options.onRestored?.());
     this.#tell(this.#known.replace(items));
@@ -106,6 +109,11 @@ export class Reflector implements AsyncDisposable {
     if (!now.ok) return this.#pause('watch', now);
     if (isOlder(now.object, resourceVersion)) this.#resourceVersion = null;
     else this.#noteAnswer();
+  }
+
+  /** A server that says 410 may be a new one, which has not seen the events before it. */
+  #noteBreak({ because }: Failure): void {
+    this.#mustCompare ||= ['Unknown', 'Unreachable', 'ServerError', 'Expired'].includes(because);
   }
 
   #noteAnswer(): void {
@@ -158,7 +166,7 @@ export class Reflector implements AsyncDisposable {
 
   async #afterFailure(ended: Failure): Promise<void> {
     const { because } = ended;
-    this.#mustCompare ||= because === 'Unknown' || because === 'Unreachable' || because === 'ServerError';
+    this.#noteBreak(ended);
     if (because === 'BadAnswer' || because === 'ServerError' || because === 'Invalid') this.#badWatches += 1;
     if (because === 'Expired' || this.#badWatches >= MOST_BAD_WATCHES) {
       this.#resourceVersion = null;
