@@ -26,6 +26,8 @@ export class AnsweredStore {
   /** The writes of one file follow each other, so that the last one wins. */
   readonly #turns = new KeyedQueue();
   readonly #pending = new Set<Promise<void>>();
+  /** The files that a full disk did not take. */
+  readonly #unwritten = new Set<string>();
   #lost: readonly LostAddress[] = [];
 
   private constructor(directory: string, onTrouble: OnStoreTrouble) {
@@ -58,10 +60,15 @@ export class AnsweredStore {
     return this.#records.get(record.name) === record;
   }
 
+  knows(name: string): boolean {
+    return this.#records.has(name);
+  }
+
   /** An interface has one address of a family: what it was answered with before is forgotten. */
   keep(record: IpRecord): void {
     const known = this.#records.get(record.name);
-    if (known?.uid === record.uid && known.resourceVersion === record.resourceVersion) return;
+    const isSame = known?.uid === record.uid && known.resourceVersion === record.resourceVersion;
+    if (isSame && !this.#unwritten.has(fileOf(record.name))) return;
     const key = nicOf(record);
     for (const other of this.all()) if (other.name !== record.name && nicOf(other) === key) this.forget(other.name);
     this.#records.set(record.name, record);
@@ -83,10 +90,14 @@ export class AnsweredStore {
 
   /** Off the path of the answer. What a full disk did not take is written again at the next refresh of the index. */
   #onDisk(name: string, change: (path: string) => Promise<void>): void {
-    const file = `${name}.json`;
+    const file = fileOf(name);
+    this.#unwritten.delete(file);
     const done = this.#turns
       .run([file], () => change(join(this.#directory, file)))
-      .catch((thrown: unknown) => this.#onTrouble(file, toIpamError(thrown).message))
+      .catch((thrown: unknown) => {
+        this.#unwritten.add(file);
+        this.#onTrouble(file, toIpamError(thrown).message);
+      })
       .finally(() => this.#pending.delete(done));
     this.#pending.add(done);
   }
@@ -95,13 +106,17 @@ export class AnsweredStore {
     const path = join(this.#directory, file);
     try {
       const record = decodeRecord(JSON.parse(await readFile(path, 'utf8')));
-      if (`${record.name}.json` === file) this.#records.set(record.name, record);
+      if (fileOf(record.name) === file) this.#records.set(record.name, record);
     } catch (thrown) {
       // The write was cut short. The record itself is in the ledger, and the next refresh keeps it again.
       this.#onTrouble(file, toIpamError(thrown).message);
       await rm(path, { force: true, recursive: true });
     }
   }
+}
+
+function fileOf(name: string): string {
+  return `${name}.json`;
 }
 
 function nicOf(record: IpRecord): string {
