@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { attachmentKey, type Call, type KeyedQueue, throwIfAbandoned } from '#agent/calls/call.ts';
+import { attachmentKey, type Call, type KeyedQueue, nicKey, throwIfAbandoned } from '#agent/calls/call.ts';
 import type { Failpoint } from '#agent/calls/failpoint.ts';
 import { type Journal, spareAnswered } from '#agent/debts/journal.ts';
 import type { Spool } from '#agent/debts/spool.ts';
@@ -11,7 +11,6 @@ import type { AddArgs, AddResponse } from '#pkg/agentapi/wire.ts';
 import { Slots } from '#pkg/concurrency/slots.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Route } from '#pkg/pool/pool.ts';
-import { holderKey } from '#pkg/record/holder.ts';
 import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 import type { AddCall, Debts } from './add-call.ts';
 import type { Announcer } from './announcer.ts';
@@ -69,7 +68,7 @@ export class Allocator {
     try {
       await untilReady();
       const facts = await holders.resolve(args);
-      const keys = [attachmentKey(args), `holder ${holderKey(facts.holder, 4)}`];
+      const keys = [attachmentKey(args), nicKey(facts.holder)];
       return await queue.run(keys, () => this.#allocate({ args, facts, call }));
     } finally {
       this.#admitted.giveBack();

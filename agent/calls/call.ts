@@ -1,5 +1,6 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { WriteLimits } from '#pkg/ledger/ledger.ts';
+import { holderKey } from '#pkg/record/holder.ts';
 
 /** One request under way: how long its caller will wait, and whether the caller is still there. */
 export interface Call {
@@ -36,6 +37,11 @@ export interface Attachment {
 
 export function attachmentKey({ containerID, ifName }: Attachment): string {
   return `attachment ${containerID} ${ifName}`;
+}
+
+/** What calls for one interface of a pod queue on, whichever of its sandboxes they come from. */
+export function nicKey(holder: Parameters<typeof holderKey>[0]): string {
+  return `holder ${holderKey(holder, 4)}`;
 }
 
 /**

@@ -198,7 +198,8 @@ export async function startClusterAgent(
   starting.use(watches.pods.onEnd(ended));
   const beginLooks = looksFrom(sight);
   const restorer = new RecordRestorer({
-    ledger: journalled(raw, journal, () => new Date()),
+    ledger: raw,
+    journal,
     index,
     answered,
     queue,

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import type { NetnsLook } from '#agent/node/netns-look.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
+import { scriptedLedger } from '#test/support/scripted-ledger.ts';
+import { unsteadyLedger } from '#test/support/unsteady-ledger.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
 
@@ -180,6 +183,113 @@ test('a restored record of another pod of this node is told as lost', async () =
   const taken = await takenByAnother(ledger, address, { node: 'worker-1' });
   await agent.refresh();
   expect(agent.answered.lost).toMatchObject([{ record: { name: address }, now: { uid: taken.uid } }]);
+});
+
+test('a restored record is not released by an abandoned create, be it of the restore or of the ADD before it', async () => {
+  const below = createMemoryLedger();
+  const network = unsteadyLedger(below);
+  await using agent = await startMemoryClusterAgent([POOL], { ledger: network.ledger, look: async () => 'there' });
+  const pod = agent.pods.put('web');
+  const [address = ''] = await agent.add(pod, 'c1');
+  const left = { kind: 'abandoned', name: address, uid: pod.uid, containerID: 'c1', interface: 'eth0' } as const;
+  await agent.journal.write({ ...left, isChange: false, spared: 'lost', at: new Date().toISOString() });
+  await loseAll(below);
+  network.weather = 'mute';
+  await expect(agent.refresh()).rejects.toThrow('no answer');
+  network.weather = 'fine';
+  await agent.settleJournal();
+  expect((await agent.records()).map(({ name }) => name)).toEqual([address]);
+});
+
+test('one record that cannot be created keeps no other from being restored, and the failure is told', async () => {
+  const below = createMemoryLedger();
+  let refused = '';
+  const ledger = scriptedLedger(below, {
+    create: async (spec) => {
+      if (spec.address === refused) throw new IpamError('outcome-unknown', 'no answer');
+      return await below.create(spec);
+    },
+  });
+  await using agent = await startMemoryClusterAgent([POOL], { ledger, look: async () => 'there' });
+  const [first = ''] = await agent.add(agent.pods.put('first'), 'c1');
+  const second = await agent.add(agent.pods.put('second'), 'c2');
+  await loseAll(below);
+  refused = first;
+  await expect(agent.refresh()).rejects.toThrow('no answer');
+  expect(agent.restored).toEqual(second);
+});
+
+test('a lost record that exists and cannot be read does not keep the agent from starting', async () => {
+  const below = createMemoryLedger();
+  let isUnreadable = false;
+  const ledger = scriptedLedger(below, {
+    create: async (spec) => (isUnreadable ? { taken: false, record: null } : await below.create(spec)),
+  });
+  await using agent = await startMemoryClusterAgent([POOL], { ledger, look: async () => 'there' });
+  await agent.add(agent.pods.put('web'), 'c1');
+  await loseAll(below);
+  isUnreadable = true;
+  await agent.refresh();
+  expect(agent.answered.all()).toHaveLength(1);
+});
+
+test('the ADD of the next sandbox waits for the restore, and gets the same address', async () => {
+  const below = createMemoryLedger();
+  const creating = Promise.withResolvers<void>();
+  const mayEnd = Promise.withResolvers<void>();
+  let isSlow = false;
+  const ledger = scriptedLedger(below, {
+    create: async (spec) => {
+      if (isSlow && spec.holder.containerID === 'c1') {
+        creating.resolve();
+        await mayEnd.promise;
+      }
+      return await below.create(spec);
+    },
+  });
+  await using agent = await startMemoryClusterAgent([POOL], { ledger, look: async () => 'there' });
+  const pod = agent.pods.put('web');
+  const addresses = await agent.add(pod, 'c1');
+  await loseAll(below);
+  isSlow = true;
+  const refreshing = agent.refresh();
+  await creating.promise;
+  const adding = agent.add(pod, 'c2');
+  await new Promise((resolve) => setImmediate(resolve));
+  mayEnd.resolve();
+  await refreshing;
+  expect(await adding).toEqual(addresses);
+  expect(await agent.records()).toHaveLength(1);
+});
+
+test('a record that the controller created again gets its sandbox back, so that its DEL finds it', async () => {
+  const { made, ledger } = await startWith();
+  await using agent = made;
+  const pod = agent.pods.put('web');
+  const [address = ''] = await agent.add(pod, 'c1');
+  const [before] = await agent.records();
+  if (before === undefined) throw new Error('there is no record');
+  const { containerID: _, ...holder } = before.spec.holder;
+  await loseAll(ledger);
+  await ledger.create({ ...before.spec, holder });
+  await agent.refresh();
+  expect((await ledger.get(address))?.spec.holder).toEqual({ ...before.spec.holder, attachGeneration: 2 });
+  expect(agent.answered.all()).toEqual(await agent.records());
+  agent.pods.end(pod);
+  await agent.del(pod, 'c1');
+  expect(await agent.records()).toEqual([]);
+});
+
+test('a second record of an interface does not replace the one that was answered', async () => {
+  const { made, ledger } = await startWith();
+  await using agent = made;
+  const addresses = await agent.add(agent.pods.put('web'), 'c1');
+  const [answered] = await agent.records();
+  if (answered === undefined) throw new Error('there is no record');
+  const holder = { ...answered.spec.holder, containerID: 'c0' };
+  await ledger.create({ ...answered.spec, address: '10.0.0.19', holder });
+  await agent.refresh();
+  expect(agent.answered.all().map(({ name }) => name)).toEqual(addresses);
 });
 
 async function takenByAnother(ledger: Ledger, address: string, holder = {}): Promise<IpRecord> {

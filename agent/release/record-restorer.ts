@@ -1,17 +1,20 @@
 import type { Logger } from 'pino';
-import { attachmentKey, type KeyedQueue } from '#agent/calls/call.ts';
+import { attachmentKey, type KeyedQueue, nicKey } from '#agent/calls/call.ts';
+import type { Journal } from '#agent/debts/journal.ts';
 import type { AnsweredStore, LostAddress } from '#agent/node/answered-store.ts';
 import type { NetnsLook } from '#agent/node/netns-look.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { Pods } from '#agent/sources/pods.ts';
-import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
+import { type IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { REASONS } from '#pkg/errors/reasons.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { describeHolder, isSameHolder, isSameNic } from '#pkg/record/holder.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { describeHolder, holderKey, isSameHolder, isSameNic } from '#pkg/record/holder.ts';
+import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 
 export interface RecordRestorerDeps {
+  /** Not one that journals abandoned creates: what lands late here has a live sandbox, and must not be released. */
   readonly ledger: Ledger;
+  readonly journal: Journal;
   readonly index: NodeIndex;
   readonly answered: AnsweredStore;
   readonly queue: KeyedQueue;
@@ -37,10 +40,14 @@ export class RecordRestorer {
     this.#deps = deps;
   }
 
-  /** `listed`: this node's records by name, as the ledger had them at `listedAtMs`. */
+  /**
+   * `listed`: this node's records by name, as the ledger had them at `listedAtMs`. Throws where it must be tried again, after
+   * all the others had their turn.
+   */
   async restore(listed: ReadonlyMap<string, IpRecord>, listedAtMs: number): Promise<void> {
     const { answered, index, onLost } = this.#deps;
     const lost: LostAddress[] = [];
+    const failed: IpamError[] = [];
     const outdated = new Set<IpRecord>();
     for (const record of answered.all()) {
       const known = listed.get(record.name);
@@ -49,27 +56,36 @@ export class RecordRestorer {
       const isOutdated = known !== undefined && isOlderAttachment(known, record);
       if (isOutdated) outdated.add(known);
       else if (known !== undefined && isSameHolder(known.spec.holder, record.spec.holder)) continue;
-      const now = await this.#inTurn(record, () => (isOutdated ? this.#renew(record) : this.#restore(record)));
+      const work = () => (isOutdated ? this.#renew(record) : this.#restore(record));
+      const now = await this.#inTurn(record, work).catch((thrown: unknown) => {
+        failed.push(toIpamError(thrown));
+        return null;
+      });
       if (now !== null) lost.push({ record, now });
     }
     answered.noteLost(lost);
     for (const it of lost) onLost(it);
     this.#keepListed([...listed.values()].filter((it) => !outdated.has(it)));
+    const [first] = failed;
+    if (first !== undefined) throw first;
   }
 
   /** Also what an agent before this one answered, be it an older version or one whose files are gone. */
   #keepListed(listed: readonly IpRecord[]): void {
     const { answered, pods } = this.#deps;
-    for (const record of listed) {
-      const { state, holder } = record.spec;
-      if (state === 'Allocated' && pods.known(holder.uid ?? '')?.isAlive === true) answered.keep(record);
-    }
+    const living = listed.filter(
+      ({ spec }) => spec.state === 'Allocated' && pods.known(spec.holder.uid ?? '')?.isAlive === true,
+    );
+    // A second record of an interface is a leftover, and must not replace the one that an ADD was answered with.
+    const known = new Set(living.filter(({ name }) => answered.knows(name)).map(keyOf));
+    for (const record of living) if (answered.knows(record.name) || !known.has(keyOf(record))) answered.keep(record);
   }
 
   async #inTurn(record: IpRecord, work: () => Promise<IpRecord | null>): Promise<IpRecord | null> {
-    const { containerID = '', interface: ifName } = record.spec.holder;
+    const { holder } = record.spec;
+    const { containerID = '', interface: ifName } = holder;
     try {
-      return await this.#deps.queue.run([attachmentKey({ containerID, ifName })], work);
+      return await this.#deps.queue.run([attachmentKey({ containerID, ifName }), nicKey(holder)], work);
     } catch (thrown) {
       const error = toIpamError(thrown);
       if (REASONS[error.reason].retry) throw error;
@@ -80,7 +96,8 @@ export class RecordRestorer {
 
   /**
    * A restore of etcd brought back the record of an earlier sandbox of the same pod. That one is gone, so the address would
-   * be released while the sandbox that this agent answered last still uses it.
+   * be released while the sandbox that this agent answered last still uses it. Or the controller created a lost record again:
+   * it knows no sandbox, and the DEL would not find the record.
    */
   async #renew(record: IpRecord): Promise<null> {
     const { ledger, index, answered, look, log } = this.#deps;
@@ -90,7 +107,8 @@ export class RecordRestorer {
     if (seen !== 'there' && seen !== 'bare') return null;
     const found = await ledger.get(record.name);
     if (found === null || !isOlderAttachment(found, record)) return null;
-    const outcome = await ledger.amend(found, { ...found.spec, holder: record.spec.holder });
+    const attachGeneration = Math.max(record.spec.holder.attachGeneration, found.spec.holder.attachGeneration + 1);
+    const outcome = await ledger.amend(found, { ...found.spec, holder: { ...record.spec.holder, attachGeneration } });
     if (!outcome.done) return null;
     index.put(outcome.record);
     index.markAnswered(outcome.record);
@@ -105,8 +123,13 @@ export class RecordRestorer {
     const fate = await this.#judge(record);
     if (fate === 'forget') answered.forget(record.name);
     if (fate !== 'restore') return null;
+    await this.#dropAbandoned(record);
     const { taken, record: found } = await ledger.create(record.spec, { tellsHolder: true });
-    if (found === null) throw new IpamError('io-failure', `the record of ${record.spec.address} cannot be read`);
+    if (found === null) {
+      // Nobody else can take the address meanwhile, and an agent must not stop for one object.
+      log.error({ address: record.spec.address }, 'lost record exists, but cannot be read or is being deleted');
+      return null;
+    }
     const { holder } = found.spec;
     if (taken || (isSameNic(holder, record.spec.holder) && holder.node === node)) {
       index.put(found);
@@ -120,6 +143,15 @@ export class RecordRestorer {
     // The same workload has it on another node: a virtual machine that migrated, or the next pod of a StatefulSet.
     answered.forget(record.name);
     return null;
+  }
+
+  /** An abandoned create of this interface would release the record that is created now, as one that no ADD was answered with. */
+  async #dropAbandoned({ name, spec }: IpRecord): Promise<void> {
+    const { journal } = this.#deps;
+    const { containerID = '', interface: ifName, uid = '' } = spec.holder;
+    for (const entry of journal.ofNic({ containerID, ifName }, uid)) {
+      if (entry.kind === 'abandoned' && entry.name === name) await journal.remove(entry);
+    }
   }
 
   /** The pod is read from the API server, because the cache may be behind. A static pod runs without its object. */
@@ -138,9 +170,13 @@ export class RecordRestorer {
   }
 }
 
-/** Of the same interface of the same pod; each sandbox has a higher number than the one before. */
+/** Of the same interface of the same pod; each sandbox has a higher number than the one before, and no sandbox is none. */
 function isOlderAttachment({ spec: { holder } }: IpRecord, answered: IpRecord): boolean {
   const { containerID, attachGeneration } = answered.spec.holder;
   const isOther = isSameNic(holder, answered.spec.holder) && holder.containerID !== containerID;
-  return isOther && holder.attachGeneration < attachGeneration;
+  return isOther && (holder.containerID === undefined || holder.attachGeneration < attachGeneration);
+}
+
+function keyOf(record: IpRecord): string {
+  return holderKey(record.spec.holder, recordFamily(record));
 }

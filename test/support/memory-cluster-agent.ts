@@ -67,7 +67,8 @@ export async function startMemoryClusterAgent(
   const journal = wish.journal ?? (await Journal.open(join(directory, 'journal'), failOn));
   const spool = wish.spool ?? new Spool(join(directory, 'spool'));
   await spool.prepare();
-  const ledger = journalled(wish.ledger ?? createMemoryLedger(), journal, now);
+  const raw = wish.ledger ?? createMemoryLedger();
+  const ledger = journalled(raw, journal, now);
   const answered = wish.answered ?? (await AnsweredStore.open(join(directory, 'answered'), failOn));
   const index = new NodeIndex(nowMs, (record) => answered.keep(record));
   const catalog = new FixedCatalog(pools);
@@ -124,7 +125,8 @@ export async function startMemoryClusterAgent(
   const ends: Promise<unknown>[] = [];
   pods.onEnd((uid) => void ends.push(releaser.podEnded(uid)));
   const restorer = new RecordRestorer({
-    ledger,
+    ledger: raw,
+    journal,
     index,
     answered,
     queue: composed.queue,
