@@ -49,6 +49,7 @@ import { composeAgent } from './compose-agent.ts';
 import { openProber } from './open-prober.ts';
 import { openSight } from './open-sight.ts';
 import { oneAtATime, spreadOut } from './repeat.ts';
+import { UntilDone } from './until-done.ts';
 
 const COMPARE_WITHIN_MS = 60_000;
 const OWNER_READ_TIMEOUT_MS = 5_000;
@@ -224,14 +225,15 @@ export async function startClusterAgent(
   const refresh = oneAtATime(() =>
     refreshIndex({ ledger, index, releaser, pods: watches.pods, beginLooks, restorer, node, nowMs, log }),
   );
-  const compareRecords = async () => (agent.readiness.isReady ? await refresh() : undefined);
   const notCompared = (thrown: unknown) => log.error({ why: toIpamError(thrown).message }, 'records not compared');
+  const comparing = starting.use(new UntilDone(refresh, notCompared));
+  const compareRecords = () => (agent.readiness.isReady ? comparing.start() : undefined);
   revisions.onFall(() => {
     log.error('the store of the API server was restored from a backup: records are compared with live sandboxes');
-    compareRecords().catch(notCompared);
+    compareRecords();
   });
   // A restore with a revision bump looks like a restart of the API server. All agents see it at the same time.
-  const afterBreak = starting.use(spreadOut(compareRecords, COMPARE_WITHIN_MS, notCompared));
+  const afterBreak = starting.use(spreadOut(async () => compareRecords(), COMPARE_WITHIN_MS, notCompared));
   revisions.afterBreak(() => afterBreak.ask());
   starting.use(startBackground({ composed, watches, refresh, spool, log }));
   const everything = starting.move();
