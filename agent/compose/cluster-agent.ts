@@ -232,7 +232,7 @@ export async function startClusterAgent(
     log.error('the store of the API server was restored from a backup: records are compared with live sandboxes');
     compareRecords();
   });
-  // A restore with a revision bump looks like a restart of the API server. All agents see it at the same time.
+  // A restore with a small revision bump looks like a restart of the API server. All agents see it at the same time.
   const afterBreak = starting.use(spreadOut(async () => compareRecords(), COMPARE_WITHIN_MS, notCompared));
   revisions.afterBreak(() => afterBreak.ask());
   starting.use(startBackground({ composed, watches, refresh, spool, log }));

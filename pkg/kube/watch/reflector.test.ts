@@ -183,6 +183,30 @@ test('after a break and a restore from a backup it lists anew, and says so befor
   expect(made.watches()[1]?.query.get('resourceVersion')).toBe('7');
 });
 
+test('a store that was restored with a revision bump is restored too, and a new list says so first', async () => {
+  const told: string[] = [];
+  let isRestored = false;
+  await using made = await start(
+    (request) => {
+      const bumped = listOf(1_000_000_007, thing('a', 1_000_000_003));
+      if (isComparison(request)) return request.answer(200, bumped);
+      if (!isWatch(request)) return request.answer(200, isRestored ? bumped : listOf(5, thing('b', 4)));
+      if (isRestored) return beginWatch(request);
+      beginWatch(request);
+      setTimeout(() => {
+        isRestored = true;
+        request.session?.destroy();
+      }, 50);
+    },
+    {
+      onRestored: () => void told.push('restored'),
+      onEvent: (it) => void told.push(it.type),
+    },
+  );
+  await vi.waitFor(() => expect(made.watches()).toHaveLength(2));
+  expect(told).toEqual(['Added', 'Synced', 'restored', 'Deleted', 'Added', 'Synced']);
+});
+
 test.each([
   { name: 'a watch that was cut', script: ['cut'] },
   { name: 'a watch that is too old', script: ['expired'] },

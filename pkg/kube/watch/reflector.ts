@@ -1,7 +1,7 @@
 import type { Form, KubeClient, Trim } from '#pkg/kube/client/client.ts';
 import type { ListQuery, Resource } from '#pkg/kube/objects/kube-object.ts';
 import type { Failure } from '#pkg/kube/objects/outcome.ts';
-import { isOlder } from '#pkg/kube/objects/resource-version.ts';
+import { isRestoredSince } from '#pkg/kube/objects/resource-version.ts';
 import { report } from '#pkg/kube/transport/report.ts';
 import { Backoff, type BackoffRange, sleep } from '#pkg/kube/transport/timing.ts';
 import { KnownObjects, type WatchEvent } from './known-objects.ts';
@@ -95,7 +95,7 @@ export class Reflector implements AsyncDisposable {
       return this.#pause('list', listed);
     }
     const { items, resourceVersion } = listed.object;
-    if (isOlder(resourceVersion, this.#lastVersion)) report(() => this.#options.onRestored?.());
+    if (isRestoredSince(resourceVersion, this.#lastVersion)) report(() => this.#options.onRestored?.());
     this.#tell(this.#known.replace(items));
     this.#moveTo(resourceVersion);
     this.#noteAnswer();
@@ -107,7 +107,7 @@ export class Reflector implements AsyncDisposable {
     const { resource, query = {} } = this.#options;
     const now = await this.#client.revision(resource, query, { signal: this.#stop.signal });
     if (!now.ok) return this.#pause('watch', now);
-    if (isOlder(now.object, resourceVersion)) this.#resourceVersion = null;
+    if (isRestoredSince(now.object, resourceVersion)) this.#resourceVersion = null;
     else this.#noteAnswer();
   }
 
