@@ -1,6 +1,6 @@
 import { decodeError } from '#pkg/agentapi/decode-answers.ts';
 import { answerLength, decodeAnswer, encodeRequest } from '#pkg/agentapi/http.ts';
-import { parseBoundedJson } from '#pkg/cni/untrusted-json.ts';
+import { parseBoundedJson } from '#pkg/cni/untrusted-input.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Reason } from '#pkg/errors/reasons.ts';
 import { type PluginCall, remainingMs, socketPath } from './call.ts';

@@ -1,6 +1,6 @@
 import { DEFAULT_SOCKET, DEFAULT_SPOOL, LONGEST_SOCKET_PATH } from '#pkg/agentapi/paths.ts';
-import { isPlainText, quote } from '#pkg/cni/bounded-text.ts';
-import { isVerb, type Verb } from '#pkg/cni/versions.ts';
+import { isVerb, type Verb } from '#pkg/cni/result.ts';
+import { isPlainText, quote } from '#pkg/cni/untrusted-input.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { PluginIo } from './plugin-io.ts';
 

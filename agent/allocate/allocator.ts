@@ -13,8 +13,7 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Route } from '#pkg/pool/pool.ts';
 import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 import type { AddCall, Debts } from './add-call.ts';
-import type { Announcer } from './announcer.ts';
-import { toAddResponse } from './answer.ts';
+import { type Announcer, toAddResponse } from './answer.ts';
 import type { FamilyTaker } from './family-taker.ts';
 import {
   type MissingPlan,

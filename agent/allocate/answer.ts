@@ -1,5 +1,8 @@
+import type { Logger } from 'pino';
+import { type Announcement, type AnnounceTarget, UNSEEN_NAMESPACE } from '#agent/probe/probe-target.ts';
 import type { AddResponse, IpConfig, WireRoute } from '#pkg/agentapi/wire.ts';
-import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
+import { parseAddress } from '#pkg/ip/address.ts';
+import { type Holder, type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 
 const DEFAULT_DESTINATION = { 4: '0.0.0.0/0', 6: '::/0' } as const;
 
@@ -33,4 +36,41 @@ function toRoutes(record: IpRecord): WireRoute[] {
   const all = routes.map(({ dst, gw }) => ({ ifName: holder.interface, dst, gw }));
   if (gateway === undefined || cleanGateway === true) return all;
   return [...all, { ifName: holder.interface, dst: DEFAULT_DESTINATION[recordFamily(record)], gw: gateway }];
+}
+
+/** What is needed of the prober here. Never rejects. */
+export interface Announcing {
+  announce(target: AnnounceTarget): Promise<Announcement>;
+}
+
+/** Tells the neighbours who has an address now, whether it was probed or not. Nobody waits for it, and no call fails by it. */
+export class Announcer {
+  readonly #prober: Announcing | null;
+  readonly #log: Logger;
+  readonly #said = new Set<Announcement['kind']>();
+
+  /** The prober is null where this process may not send: that was said when it started. */
+  constructor(prober: Announcing | null, log: Logger) {
+    this.#prober = prober;
+    this.#log = log;
+  }
+
+  announce({ netns, interface: name }: Pick<Holder, 'netns' | 'interface'>, records: readonly IpRecord[]): void {
+    if (this.#prober === null || records.length === 0) return;
+    const texts = records.map(({ spec }) => spec.address);
+    const log = (outcome: Announcement) => this.#report(outcome, { addresses: texts, interface: name });
+    if (netns === undefined) {
+      log({ kind: 'no-namespace', why: UNSEEN_NAMESPACE });
+    } else {
+      void this.#prober.announce({ netns, interface: name, addresses: texts.map(parseAddress) }).then(log);
+    }
+  }
+
+  /** Each reason once: where a main plugin makes its links late, it is the same with every ADD. */
+  #report(outcome: Announcement, fields: object): void {
+    if (!('why' in outcome)) return;
+    const level = this.#said.has(outcome.kind) ? 'debug' : 'warn';
+    this.#said.add(outcome.kind);
+    this.#log[level]({ ...fields, because: outcome.kind, why: outcome.why }, 'address not announced');
+  }
 }

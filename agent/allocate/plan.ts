@@ -7,8 +7,7 @@ import { type Candidate, findCandidates, type PoolCandidates } from '#pkg/pool/c
 import { explainObjections, type Objected, type ObjectionFacts, sortOut } from '#pkg/pool/objections.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { PoolRequest } from '#pkg/pool/request.ts';
-import { describeHolder } from '#pkg/record/holder.ts';
-import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
+import { describeHolder, type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 
 export interface PlanOptions {
   readonly enableIPv4: boolean;

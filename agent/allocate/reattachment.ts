@@ -5,8 +5,14 @@ import type { GiveBack } from '#agent/release/give-back.ts';
 import type { HolderFacts } from '#agent/sources/holder-source.ts';
 import type { PoolCatalog } from '#agent/sources/pool-catalog.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { holderKey, isSameNic } from '#pkg/record/holder.ts';
-import { type Holder, type IpRecord, mayHaveSandbox, recordFamily } from '#pkg/record/ip-record.ts';
+import {
+  type Holder,
+  holderKey,
+  type IpRecord,
+  isSameNic,
+  mayHaveSandbox,
+  recordFamily,
+} from '#pkg/record/ip-record.ts';
 import type { AddCall, Debts } from './add-call.ts';
 import type { AddressProbe } from './address-probe.ts';
 import { isCandidate, type PlanOptions, trySurvey } from './plan.ts';

@@ -9,8 +9,7 @@ import { within } from '#pkg/kube/transport/timing.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
 import type { Pool, Route } from '#pkg/pool/pool.ts';
-import { isSameNic } from '#pkg/record/holder.ts';
-import type { Holder, IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
+import { type Holder, type IpRecord, isSameNic, type RecordSpec } from '#pkg/record/ip-record.ts';
 
 /** What a record says beyond its pool and address. */
 export interface Drafting {

@@ -1,6 +1,6 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { WriteLimits } from '#pkg/ledger/ledger.ts';
-import { holderKey } from '#pkg/record/holder.ts';
+import { holderKey } from '#pkg/record/ip-record.ts';
 
 /** One request under way: how long its caller will wait, and whether the caller is still there. */
 export interface Call {

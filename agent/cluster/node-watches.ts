@@ -1,11 +1,9 @@
 import type { Logger } from 'pino';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { AdoptionWatch } from './adoption-marker.ts';
-import { NamespaceCache } from './namespace-cache.ts';
-import { NodeLabels } from './node-labels.ts';
 import { PodCache } from './pod-cache.ts';
+import { NamespaceCache, NodeLabels, TopController } from './pod-surroundings.ts';
 import { PoolCache } from './pool-cache.ts';
-import { TopController } from './top-controller.ts';
 
 interface NodeWatchesOptions {
   readonly node: string;

@@ -9,9 +9,8 @@ import { POD_ANNOTATIONS } from '#pkg/pool/annotation-keys.ts';
 import { findMultusSelection } from '#pkg/pool/multus-selection.ts';
 import type { Controller, Labels } from '#pkg/pool/request.ts';
 import { parseRoutes } from '#pkg/pool/route-annotation.ts';
-import { isStickyHolder } from '#pkg/record/holder.ts';
-import type { Holder } from '#pkg/record/ip-record.ts';
-import type { NamespaceFacts } from './namespace-cache.ts';
+import { type Holder, isStickyHolder } from '#pkg/record/ip-record.ts';
+import type { NamespaceFacts } from './pod-surroundings.ts';
 
 export interface PodHoldersOptions {
   readonly node: string;

@@ -1,7 +1,6 @@
 import type { DecideRelease } from '#agent/release/release-decision.ts';
 import type { Pods } from '#agent/sources/pods.ts';
-import { isStickyHolder, type StickySwitches } from '#pkg/record/holder.ts';
-import { hasSandboxTraces } from '#pkg/record/ip-record.ts';
+import { hasSandboxTraces, isStickyHolder, type StickySwitches } from '#pkg/record/ip-record.ts';
 
 /**
  * A pod that is alive gets a new sandbox and keeps its address, unless that is in conflict. A sticky one keeps its own even

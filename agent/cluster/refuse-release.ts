@@ -2,8 +2,7 @@ import type { NetnsLook } from '#agent/node/netns-look.ts';
 import type { RefuseRelease } from '#agent/release/release-refusal.ts';
 import type { Pods } from '#agent/sources/pods.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { describeHolder } from '#pkg/record/holder.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { describeHolder, type IpRecord } from '#pkg/record/ip-record.ts';
 import { DEFAULT_DOMAIN } from '#pkg/record/record-metadata.ts';
 import { DELETES } from '#pkg/record/transition-table.ts';
 

@@ -28,7 +28,7 @@ import {
   restoredEvent,
 } from '#agent/report/agent-events.ts';
 import type { AgentMetrics } from '#agent/report/agent-metrics.ts';
-import type { Readiness } from '#agent/serve/readiness.ts';
+import type { Readiness } from '#agent/serve/agent.ts';
 import { buildServer } from '#agent/serve/server.ts';
 import { stopServing } from '#agent/serve/stop-serving.ts';
 import { listenOn, takeHost } from '#agent/serve/take-host.ts';
@@ -40,8 +40,7 @@ import { EventSink } from '#pkg/kube/events/event-sink.ts';
 import type { LoadAccess } from '#pkg/kube/transport/connection.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import { readRevision } from '#pkg/ledger/kubernetes/kubernetes-list.ts';
-import { describeHolder } from '#pkg/record/holder.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { describeHolder, type IpRecord } from '#pkg/record/ip-record.ts';
 import type { AgentEnv } from './agent-env.ts';
 import { planOptionsOf, probeSettingsOf } from './agent-settings.ts';
 import { startBackground } from './background.ts';
@@ -89,7 +88,7 @@ export async function startClusterAgent(
   const events = starting.use(
     new EventSink(client, { reporter: 'agent', instance: env.podName, onTrouble: reportEvents(log) }),
   );
-  const nowMs = () => performance.now();
+  const nowMs = performance.now.bind(performance);
   const answered = await openAnswered(dataDirectory, log);
   starting.defer(() => answered.settled());
   const revisions = new LedgerRevisions(nowMs);
@@ -122,7 +121,7 @@ export async function startClusterAgent(
       namespaces: watches.namespaces,
       nodeLabels: watches.nodeLabels,
       controllers: watches.controllers,
-      owners: new OwnerVerifier(readOwner, config, () => performance.now()),
+      owners: new OwnerVerifier(readOwner, config, nowMs),
       holderOf: (uid) => index.ofHolderUid(uid)[0]?.spec.holder ?? null,
       onRefused: (pod, why) => events.emit(refusedOwnerEvent(pod, why)),
     },

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { AddressProbe, type ProbeSettings, type Probing } from '#agent/allocate/address-probe.ts';
 import { Allocator } from '#agent/allocate/allocator.ts';
-import { Announcer, type Announcing } from '#agent/allocate/announcer.ts';
+import { Announcer, type Announcing } from '#agent/allocate/answer.ts';
 import { FamilyTaker } from '#agent/allocate/family-taker.ts';
 import { FreedWaiters } from '#agent/allocate/freed-waiters.ts';
 import type { PlanOptions } from '#agent/allocate/plan.ts';
@@ -95,7 +95,7 @@ export interface ComposedAgent {
 /** Wires the parts of an agent; it does not serve yet. */
 export function composeAgent(ports: AgentPorts): ComposedAgent {
   const { ledger, index, catalog, holders, spool, journal, node, log, failpoint, planOptions: options } = ports;
-  const nowMs = ports.nowMs ?? (() => performance.now());
+  const nowMs = ports.nowMs ?? performance.now.bind(performance);
   const now = ports.now ?? (() => new Date());
   const queue = new KeyedQueue();
   const views = new PoolViews(catalog, ledger, index, node);

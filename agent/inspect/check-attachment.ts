@@ -5,8 +5,7 @@ import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { formatAddress } from '#pkg/ip/address.ts';
 import { parseAddressWithPrefix } from '#pkg/ip/cidr.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { holderKey } from '#pkg/record/holder.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { holderKey, type IpRecord } from '#pkg/record/ip-record.ts';
 
 export interface CheckDeps {
   readonly index: NodeIndex;

@@ -4,8 +4,7 @@ import type { LookAtNetns } from '#agent/node/netns-look.ts';
 import type { CatalogSnapshot } from '#agent/sources/pool-catalog.ts';
 import type { Finding } from '#pkg/agentapi/admin.ts';
 import { describeOutliving } from '#pkg/record/describe-outliving.ts';
-import { describeHolder } from '#pkg/record/holder.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { describeHolder, type IpRecord } from '#pkg/record/ip-record.ts';
 import { findStoredProblems } from '#pkg/record/record-problems.ts';
 
 /** Inconsistencies: each record is compared with its pool and holder, and those of this host with their sandbox. */

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { KeyedQueue } from '#agent/calls/call.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { decodeRecord } from '#pkg/record/decode-record.ts';
-import { holderKey } from '#pkg/record/holder.ts';
-import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
+import { holderKey, type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 import { refuseForeignDirectory } from './private-directory.ts';
 
 /** A live sandbox of this node uses an address whose record belongs to another holder. */

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { isSameHolder } from '#pkg/record/holder.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { type IpRecord, isSameHolder } from '#pkg/record/ip-record.ts';
 
 /** In this time every agent notices the restore, and writes back the records of its live sandboxes. */
 const HOLD_MS = 60_000;

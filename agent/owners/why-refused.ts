@@ -1,6 +1,6 @@
 import type { PodFacts } from '#agent/sources/pods.ts';
 import { isOrdinalIn } from '#pkg/kube/objects/sticky-owners.ts';
-import { ordinalOf } from '#pkg/record/holder.ts';
+import { ordinalOf } from '#pkg/record/ip-record.ts';
 import type { SeenMigration, SeenOwner } from './seen-owner.ts';
 
 /** KubeVirt's own label on the pod that a VMI migrates to: the UID of the migration. */

@@ -2,8 +2,7 @@ import type { Logger } from 'pino';
 import type { BeginLooks, NetnsLook } from '#agent/node/netns-look.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { CollectAnswer } from '#pkg/agentapi/admin.ts';
-import { describeHolder } from '#pkg/record/holder.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { describeHolder, type IpRecord } from '#pkg/record/ip-record.ts';
 import { LookMemory } from './look-memory.ts';
 import type { Releaser } from './releaser.ts';
 

@@ -1,5 +1,4 @@
-import { isStickyHolder, type StickySwitches } from '#pkg/record/holder.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { type IpRecord, isStickyHolder, type StickySwitches } from '#pkg/record/ip-record.ts';
 
 const ANY: StickySwitches = { enableStatefulSet: true, enableKubevirtStaticIP: true };
 

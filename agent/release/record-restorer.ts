@@ -8,8 +8,14 @@ import type { Pods } from '#agent/sources/pods.ts';
 import { type IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { REASONS } from '#pkg/errors/reasons.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { describeHolder, holderKey, isSameHolder, isSameNic } from '#pkg/record/holder.ts';
-import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
+import {
+  describeHolder,
+  holderKey,
+  type IpRecord,
+  isSameHolder,
+  isSameNic,
+  recordFamily,
+} from '#pkg/record/ip-record.ts';
 
 export interface RecordRestorerDeps {
   /** Not one that journals abandoned creates: what lands late here has a live sandbox, and must not be released. */

@@ -3,8 +3,7 @@ import type { BeginLooks } from '#agent/node/netns-look.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { Pods } from '#agent/sources/pods.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { holderKey } from '#pkg/record/holder.ts';
-import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
+import { holderKey, type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 import type { RecordRestorer } from './record-restorer.ts';
 import type { Releaser } from './releaser.ts';
 

@@ -3,8 +3,7 @@ import type { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Reason } from '#pkg/errors/reasons.ts';
 import type { EmittedEvent, Regarded } from '#pkg/kube/events/events.ts';
 import { describeOutliving } from '#pkg/record/describe-outliving.ts';
-import { describeHolder } from '#pkg/record/holder.ts';
-import type { Holder, IpRecord } from '#pkg/record/ip-record.ts';
+import { describeHolder, type Holder, type IpRecord } from '#pkg/record/ip-record.ts';
 
 type PodOfEvent = Pick<AddArgs, 'podNamespace' | 'podName' | 'podUID'>;
 

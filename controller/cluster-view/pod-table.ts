@@ -1,4 +1,4 @@
-import { isVirtualMachine } from '#pkg/record/holder.ts';
+import { isVirtualMachine } from '#pkg/record/ip-record.ts';
 import type { PodFacts } from './pod-facts.ts';
 
 /** All pods, found by name, by an address in their status and by the VMI they run. */

@@ -6,8 +6,7 @@ import { launchersOf } from '#controller/judge/judge-vmi.ts';
 import type { OwnerToRead } from '#controller/judge/verdict.ts';
 import { isFinished } from '#pkg/crd/pod-life.ts';
 import { isOlder } from '#pkg/kube/objects/resource-version.ts';
-import { holderKey } from '#pkg/record/holder.ts';
-import { type IpRecord, isTimed, recordFamily } from '#pkg/record/ip-record.ts';
+import { holderKey, type IpRecord, isTimed, recordFamily } from '#pkg/record/ip-record.ts';
 import type { LiveReads } from './live-reads.ts';
 import type { Notes, RecordNotes } from './record-notes.ts';
 

@@ -3,8 +3,7 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { isMap, type KubeObject, type ObjectName, type Resource } from '#pkg/kube/objects/kube-object.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
 import { isOrdinalIn, isWantedVmi, STATEFUL_SETS, VMIS, VMS, wantedOrdinals } from '#pkg/kube/objects/sticky-owners.ts';
-import { ordinalOf } from '#pkg/record/holder.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { type IpRecord, ordinalOf } from '#pkg/record/ip-record.ts';
 
 /** An uncached read of one object. */
 export type ReadLive = (resource: Resource, at: ObjectName) => Promise<Outcome<KubeObject>>;

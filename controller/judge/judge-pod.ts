@@ -1,7 +1,6 @@
 import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
 import { isAlive, isFinished } from '#pkg/crd/pod-life.ts';
-import { isStaticHolder, isStickyHolder } from '#pkg/record/holder.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { type IpRecord, isStaticHolder, isStickyHolder } from '#pkg/record/ip-record.ts';
 import type { CollectSettings } from './collect-settings.ts';
 import type { Evidence } from './evidence.ts';
 import { repair } from './judge-claims.ts';

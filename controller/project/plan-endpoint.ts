@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject, NewObject, SeenObject } from '#pkg/kube/objects/kube-object.ts';
 import { FINALIZER } from '#pkg/kube/objects/spider-resources.ts';
-import { isStickyHolder } from '#pkg/record/holder.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { type IpRecord, isStickyHolder } from '#pkg/record/ip-record.ts';
 import { isHeld } from '#pkg/record/record-value.ts';
 import { shownRecords } from './endpoint-records.ts';
 import { endpointStatus } from './endpoint-status.ts';

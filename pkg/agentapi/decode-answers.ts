@@ -1,5 +1,4 @@
-import { clip } from '#pkg/cni/bounded-text.ts';
-import { isJsonObject, JsonFields, parseBoundedJson } from '#pkg/cni/untrusted-json.ts';
+import { clip, isJsonObject, JsonFields, parseBoundedJson } from '#pkg/cni/untrusted-input.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { isReason } from '#pkg/errors/reasons.ts';
 import { decodeInterface } from './decode-args.ts';

@@ -1,5 +1,4 @@
-import { isContainerId, isInterfaceName, isNetworkName, isPodName } from '#pkg/cni/bounded-text.ts';
-import { JsonFields } from '#pkg/cni/untrusted-json.ts';
+import { isContainerId, isInterfaceName, isNetworkName, isPodName, JsonFields } from '#pkg/cni/untrusted-input.ts';
 import type { ReleaseArgs } from './admin.ts';
 import type { AddArgs, BatchDelArgs, CallExtras, CheckArgs, DelArgs, GcArgs, SpooledDel } from './wire.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { decodeIpamConf, decodeRequestedIps } from './net-conf.ts';
-import { JsonFields } from './untrusted-json.ts';
+import { JsonFields } from './untrusted-input.ts';
 
 const decodeIpam = (ipam: unknown) => decodeIpamConf(new JsonFields({ ipam }, '', 'bad-config'));
 

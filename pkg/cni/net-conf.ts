@@ -1,6 +1,4 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { clip, isNetworkName, isPlainText, quote } from './bounded-text.ts';
-import { JsonFields, parseJsonObject } from './untrusted-json.ts';
 import {
   allowsVerb,
   type CniVersion,
@@ -8,7 +6,8 @@ import {
   NEWEST_VERSION,
   SUPPORTED_VERSIONS,
   type Verb,
-} from './versions.ts';
+} from './result.ts';
+import { clip, isNetworkName, isPlainText, JsonFields, parseJsonObject, quote } from './untrusted-input.ts';
 
 /** The specification's meaning of a configuration without `cniVersion`. */
 const UNSTATED_VERSION = '0.1.0';

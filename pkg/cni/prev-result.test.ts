@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { decodePrevResult } from './prev-result.ts';
-import { JsonFields } from './untrusted-json.ts';
+import { JsonFields } from './untrusted-input.ts';
 
 const decode = (prevResult: unknown) => decodePrevResult(new JsonFields({ prevResult }, '', 'bad-config'), 'eth0');
 const INTERFACES = [

@@ -1,5 +1,5 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import type { JsonFields } from './untrusted-json.ts';
+import type { JsonFields } from './untrusted-input.ts';
 
 const MAX_INTERFACES = 1000;
 const MAX_IPS = 256;

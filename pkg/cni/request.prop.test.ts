@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { parseCniArgs } from './environment.ts';
 import { peekVersion } from './net-conf.ts';
-import { parseRequest } from './request.ts';
-import { parseJsonObject } from './untrusted-json.ts';
-import { SUPPORTED_VERSIONS } from './versions.ts';
+import { parseCniArgs, parseRequest } from './request.ts';
+import { SUPPORTED_VERSIONS } from './result.ts';
+import { parseJsonObject } from './untrusted-input.ts';
 
 const VERBS = ['ADD', 'DEL', 'CHECK', 'GC', 'STATUS', 'VERSION'];
 const anyText = fc.string({ unit: 'binary', maxLength: 200 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { JsonFields } from './untrusted-json.ts';
+import { JsonFields } from './untrusted-input.ts';
 import { decodeValidAttachments } from './valid-attachments.ts';
 
 const KEY = 'cni.dev/valid-attachments';

@@ -1,6 +1,5 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { isContainerId, isInterfaceName } from './bounded-text.ts';
-import type { JsonFields } from './untrusted-json.ts';
+import { isContainerId, isInterfaceName, type JsonFields } from './untrusted-input.ts';
 
 const MAX_ATTACHMENTS = 10_000;
 const KEY = 'cni.dev/valid-attachments';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Address, highestAddress, parseAddress } from '#pkg/ip/address.ts';
 import { buildRecord } from '#test/support/build-record.ts';
-import { holderKey } from './holder.ts';
+import { holderKey } from './ip-record.ts';
 import { holderLabel, parseRecordName, recordLabels, recordName, toLabelValue } from './record-metadata.ts';
 
 test.each([

@@ -1,7 +1,6 @@
 import { isDnsLabel } from '#pkg/decode/untrusted.ts';
 import { type Address, formatAddress, tryParseAddress } from '#pkg/ip/address.ts';
-import { holderKey } from './holder.ts';
-import { type RecordSpec, recordFamily } from './ip-record.ts';
+import { holderKey, type RecordSpec, recordFamily } from './ip-record.ts';
 
 export const DEFAULT_DOMAIN = 'default';
 

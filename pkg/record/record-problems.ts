@@ -1,8 +1,7 @@
 import { type Family, parseAddress } from '#pkg/ip/address.ts';
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import { holderKey } from './holder.ts';
-import { hasSandboxTraces, type IpRecord, recordFamily } from './ip-record.ts';
+import { hasSandboxTraces, holderKey, type IpRecord, recordFamily } from './ip-record.ts';
 
 export interface RecordProblem {
   readonly kind: 'duplicate-holder' | 'in-doubt' | 'reserved-address' | 'outside-pool' | 'unknown-pool';

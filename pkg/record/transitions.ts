@@ -1,6 +1,5 @@
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
-import { isSameHolder } from './holder.ts';
-import { type Holder, isTimed, type RecordSpec } from './ip-record.ts';
+import { type Holder, isSameHolder, isTimed, type RecordSpec } from './ip-record.ts';
 import { mayMove } from './transition-table.ts';
 
 /** Why this record may not be created, or null. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { isSupportedVersion } from '#pkg/cni/versions.ts';
+import { isSupportedVersion } from '#pkg/cni/result.ts';
 import { type FuzzCase, makeCase, type Target } from './fuzz-cases.ts';
 import { type Driver, driveProcesses, driveReplay, type Outcome, runOnNode } from './fuzz-drivers.ts';
 

@@ -1,7 +1,6 @@
 import { parseAddress } from '#pkg/ip/address.ts';
 import type { Refusal, TakenAddress } from '#pkg/ledger/ledger.ts';
-import { holderKey } from '#pkg/record/holder.ts';
-import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
+import { holderKey, type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 
 /** A ledger must hold the records that it answered with, and nothing else. */
 export class LedgerModel {

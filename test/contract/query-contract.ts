@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Ledger, RecordQuery } from '#pkg/ledger/ledger.ts';
-import { holderKey } from '#pkg/record/holder.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { holderKey, type IpRecord } from '#pkg/record/ip-record.ts';
 import { expectFailure, type MakeLedger, taken } from './ledger-resource.ts';
 import { heldBy, holderOf, specOf } from './record-spec.ts';
 

@@ -40,7 +40,7 @@ test('a bundle is built again when it or its sources changed, whatever the file 
   expect(bundles()).toBe(true);
   expect(bundles()).toBe(false);
 
-  const source = join(tree, 'plugin/version.ts');
+  const source = join(tree, 'plugin/run.ts');
   const { atime, mtime } = statSync(source);
   writeFileSync(source, readFileSync(source, 'utf8').replace('supportedVersions:', 'otherVersions:'));
   utimesSync(source, atime, mtime);

@@ -1,10 +1,8 @@
 import { pino } from 'pino';
-import { NamespaceCache } from '#agent/cluster/namespace-cache.ts';
-import { NodeLabels } from '#agent/cluster/node-labels.ts';
 import { PodCache } from '#agent/cluster/pod-cache.ts';
 import { PodHolders } from '#agent/cluster/pod-holders.ts';
+import { NamespaceCache, NodeLabels, TopController } from '#agent/cluster/pod-surroundings.ts';
 import { PoolCache } from '#agent/cluster/pool-cache.ts';
-import { TopController } from '#agent/cluster/top-controller.ts';
 import { describeNetnsOn } from '#agent/node/netns-evidence.ts';
 import { OwnerVerifier } from '#agent/owners/owner-verifier.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';

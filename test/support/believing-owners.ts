@@ -3,7 +3,7 @@ import { OwnerVerifier } from '#agent/owners/owner-verifier.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
 import { VMI_MIGRATIONS } from '#pkg/kube/objects/sticky-owners.ts';
-import type { StickySwitches } from '#pkg/record/holder.ts';
+import type { StickySwitches } from '#pkg/record/ip-record.ts';
 
 /** The real verifier in a cluster where every owner is what the pod says, and wants any ordinal. */
 export function believingOwners(switches: StickySwitches): PodHoldersPorts['owners'] {

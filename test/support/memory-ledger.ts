@@ -2,8 +2,7 @@ import type { RecordQuery, TakenAddress } from '#pkg/ledger/ledger.ts';
 import { type Commits, LocalLedger } from '#pkg/ledger/local-ledger.ts';
 import type { RecordStore } from '#pkg/ledger/record-store.ts';
 import { toTaken } from '#pkg/ledger/taken-address.ts';
-import { holderKey } from '#pkg/record/holder.ts';
-import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
+import { holderKey, type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 
 /** For tests: not persistent, but with the same decisions as the other ledgers. */
 export function createMemoryLedger(options: { now?: () => Date } = {}): LocalLedger {

@@ -1,5 +1,5 @@
 import type { Probing } from '#agent/allocate/address-probe.ts';
-import type { Announcing } from '#agent/allocate/announcer.ts';
+import type { Announcing } from '#agent/allocate/answer.ts';
 import type { Announcement, AnnounceTarget, ProbeTarget, ProbeVerdict } from '#agent/probe/probe-target.ts';
 import { formatAddress } from '#pkg/ip/address.ts';
 

@@ -19,8 +19,7 @@ import {
 import { abandonedWrite } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Refusal, ReleaseOutcome, UpdateOutcome } from '#pkg/ledger/ledger.ts';
 import { decodeRecordSpec } from '#pkg/record/decode-record.ts';
-import { isSameNic } from '#pkg/record/holder.ts';
-import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
+import { type IpRecord, isSameNic, type RecordSpec } from '#pkg/record/ip-record.ts';
 import { recordLabels, recordName } from '#pkg/record/record-metadata.ts';
 import { toWriteError } from './kubernetes-failure.ts';
 

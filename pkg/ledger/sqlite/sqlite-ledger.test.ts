@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { holderKey } from '#pkg/record/holder.ts';
+import { holderKey } from '#pkg/record/ip-record.ts';
 import { amended, expectFailure, taken } from '#test/contract/ledger-resource.ts';
 import { heldBy, holderOf, specOf } from '#test/contract/record-spec.ts';
 import { makeTemporaryDirectory } from '#test/contract/temporary-directory.ts';

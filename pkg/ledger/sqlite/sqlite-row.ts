@@ -3,8 +3,7 @@ import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import type { TakenAddress } from '#pkg/ledger/ledger.ts';
 import { decodeRecordSpec } from '#pkg/record/decode-record.ts';
-import { holderKey } from '#pkg/record/holder.ts';
-import { type IpRecord, RECORD_STATES } from '#pkg/record/ip-record.ts';
+import { holderKey, type IpRecord, RECORD_STATES } from '#pkg/record/ip-record.ts';
 import { parseRecordName } from '#pkg/record/record-metadata.ts';
 
 export type Row = Record<string, SQLOutputValue>;

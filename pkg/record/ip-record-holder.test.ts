@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
-import { holderKey, isSameHolder, isSameNic, isStaticHolder, isStickyHolder, ordinalOf } from './holder.ts';
-import type { Holder } from './ip-record.ts';
+import {
+  type Holder,
+  holderKey,
+  isSameHolder,
+  isSameNic,
+  isStaticHolder,
+  isStickyHolder,
+  ordinalOf,
+} from './ip-record.ts';
 
 const WEB = { kind: 'Pod', namespace: 'prod', name: 'web-0', uid: 'u1', interface: 'eth0' } as const;
 

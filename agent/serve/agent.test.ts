@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newCall } from '#test/support/memory-agent.ts';
-import { Readiness } from './readiness.ts';
+import { Readiness } from './agent.ts';
 
 test('until it is ready STATUS says not-ready and calls say agent-unavailable, both with what is missing', () => {
   const readiness = new Readiness();

@@ -1,8 +1,82 @@
+import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import type { OwnerReference } from '#pkg/crd/decode-owner.ts';
-import { answerMissing, ScriptedApi } from '#test/support/scripted-api.ts';
+import { answerMissing, ScriptedApi, until } from '#test/support/scripted-api.ts';
 import { statusBody } from '#test/support/scripted-server.ts';
-import { TopController } from './top-controller.ts';
+import { NamespaceCache, NodeLabels, TopController } from './pod-surroundings.ts';
+
+const silent = pino({ level: 'silent' });
+const POOL = 'ipam.spidernet.io/default-ipv4-ippool';
+const object = (name: string, resourceVersion: number, labels: object = {}, annotations: object = {}) => ({
+  metadata: { name, uid: `uid-${name}`, resourceVersion: String(resourceVersion), labels, annotations },
+});
+
+async function startNamespaces() {
+  const api = await ScriptedApi.start();
+  api.has('namespaces', 10, object('prod', 5, { team: 'a' }, { [POOL]: '["a"]', other: 'x'.repeat(1000) }));
+  const namespaces = new NamespaceCache(api.client, silent);
+  await namespaces.synced;
+  await until(() => api.isWatched('namespaces'));
+  const stop = async () => {
+    await namespaces[Symbol.asyncDispose]();
+    await api[Symbol.asyncDispose]();
+  };
+  return { api, namespaces, [Symbol.asyncDispose]: stop };
+}
+
+test('labels and the annotations of the rules are known without a read, from metadata alone', async () => {
+  await using made = await startNamespaces();
+  expect(await made.namespaces.find('prod')).toEqual({ labels: { team: 'a' }, annotations: { [POOL]: '["a"]' } });
+  expect(made.api.count('get', 'namespaces')).toBe(0);
+  expect(made.api.query('watch', 'namespaces')?.accept).toContain('as=PartialObjectMetadata');
+});
+
+test('a change arrives', async () => {
+  await using made = await startNamespaces();
+  made.api.tell('namespaces', ['MODIFIED', object('prod', 11, { team: 'b' })], ['ADDED', object('last', 12)]);
+  await until(() => made.api.isWatched('namespaces'));
+  await expect
+    .poll(async () => (await made.namespaces.find('prod'))?.labels, { timeout: 60_000 })
+    .toEqual({ team: 'b' });
+});
+
+test('one the watch has not shown is read; one that does not exist is null', async () => {
+  await using made = await startNamespaces();
+  expect(await made.namespaces.find('new')).toBeNull();
+  made.api.onGet = (request) => request.answer(200, object('new', 12, { team: 'c' }));
+  expect(await made.namespaces.find('new')).toEqual({ labels: { team: 'c' }, annotations: {} });
+  made.api.onGet = (request) => request.answer(500, statusBody(500, 'InternalError'));
+  await expect(made.namespaces.find('new')).rejects.toMatchObject({
+    reason: 'api-server-unavailable',
+    message: 'cannot read namespace new: because of InternalError',
+  });
+});
+
+test('the labels of this node alone are watched; without the node there are none to go by', async () => {
+  await using api = await ScriptedApi.start();
+  await using node = new NodeLabels(api.client, 'worker-1', silent);
+  await node.synced;
+  await until(() => api.isWatched('nodes'));
+  expect(api.query('watch', 'nodes')).toMatchObject({
+    fieldSelector: 'metadata.name=worker-1',
+    accept: expect.stringContaining('as=PartialObjectMetadata'),
+  });
+  expect(() => node.current()).toThrow('the Node worker-1 is not known to the API server, or not yet read');
+  api.tell('nodes', ['ADDED', object('worker-1', 11, { zone: 'a' })]);
+  await expect.poll(() => labelsOf(node), { timeout: 60_000 }).toEqual({ zone: 'a' });
+  api.tell('nodes', ['MODIFIED', object('worker-1', 12, { zone: 'b' })]);
+  await expect.poll(() => labelsOf(node), { timeout: 60_000 }).toEqual({ zone: 'b' });
+  api.tell('nodes', ['DELETED', object('worker-1', 13)]);
+  await expect.poll(() => labelsOf(node), { timeout: 60_000 }).toBeNull();
+});
+
+function labelsOf(node: NodeLabels): unknown {
+  try {
+    return node.current();
+  } catch {
+    return null;
+  }
+}
 
 const owner = (apiVersion: string, kind: string, name: string): OwnerReference => ({
   apiVersion,
@@ -27,7 +101,7 @@ const owned = ({ name, uid }: OwnerReference, by?: OwnerReference) => ({
 });
 const inProd = (it: OwnerReference) => ({ ...it, namespace: 'prod' });
 
-async function start(objects: Record<string, object>) {
+async function startControllers(objects: Record<string, object>) {
   const api = await ScriptedApi.start();
   api.onGet = (request, asked) => {
     const object = objects[`${asked.plural}/${asked.name}`];
@@ -85,14 +159,14 @@ test.each<{
     owner('kubevirt.io/v1', 'VirtualMachineInstance', 'vm'),
   ].map((it) => ({ name: `${it.apiVersion} ${it.kind} as it is`, controller: it, top: it, reads: 0 })),
 ])('$name', async ({ controller, objects = {}, top, reads }) => {
-  await using made = await start(objects);
+  await using made = await startControllers(objects);
   const found = await made.controllers.find({ controller, namespace: 'prod' });
   expect(found).toEqual(top === null ? null : inProd(top));
   expect(made.api.count('get', 'replicasets') + made.api.count('get', 'jobs')).toBe(reads);
 });
 
 test('an owner is read once for all its pods, also when they start together', async () => {
-  await using made = await start({ 'replicasets/web-1': owned(RS, DEPLOYMENT) });
+  await using made = await startControllers({ 'replicasets/web-1': owned(RS, DEPLOYMENT) });
   const pod = { controller: RS, namespace: 'prod' };
   const all = await Promise.all(Array.from({ length: 20 }, () => made.controllers.find(pod)));
   all.push(await made.controllers.find(pod));
@@ -101,7 +175,7 @@ test('an owner is read once for all its pods, also when they start together', as
 });
 
 test('a read that failed is told and not remembered', async () => {
-  await using made = await start({ 'replicasets/web-1': owned(RS, DEPLOYMENT) });
+  await using made = await startControllers({ 'replicasets/web-1': owned(RS, DEPLOYMENT) });
   const serve = made.api.onGet;
   made.api.onGet = (request) => request.answer(403, statusBody(403, 'Forbidden'));
   const pod = { controller: RS, namespace: 'prod' };
@@ -123,7 +197,7 @@ describe.each([
 ])("a pod that claims the uid of somebody else's owner under $name", ({ forged }) => {
   const genuine = { controller: RS, namespace: 'prod' };
   const startWithVictim = async () => {
-    const made = await start({ 'replicasets/web-1': owned(RS, DEPLOYMENT) });
+    const made = await startControllers({ 'replicasets/web-1': owned(RS, DEPLOYMENT) });
     const serve = made.api.onGet;
     made.api.onGet = (request, asked) =>
       request.path.includes('/namespaces/prod/') ? serve(request, asked) : answerMissing(request, asked);

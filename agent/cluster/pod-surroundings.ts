@@ -1,0 +1,153 @@
+import type { Logger } from 'pino';
+import type { PodFacts } from '#agent/sources/pods.ts';
+import { decodeController, type OwnerReference } from '#pkg/crd/decode-owner.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { toApiError } from '#pkg/kube/objects/api-error.ts';
+import { JOBS, NAMESPACES, NODES, REPLICA_SETS } from '#pkg/kube/objects/core-resources.ts';
+import type { KubeObject, Resource } from '#pkg/kube/objects/kube-object.ts';
+import type { WatchEvent } from '#pkg/kube/watch/known-objects.ts';
+import { Reflector } from '#pkg/kube/watch/reflector.ts';
+import type { Controller, Labels } from '#pkg/pool/request.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { logTrouble } from './watch-trouble.ts';
+
+export interface NamespaceFacts {
+  readonly labels: Labels;
+  /** Those of the rules; the rest would be kept in vain. */
+  readonly annotations: Labels;
+}
+
+const READ_TIMEOUT_MS = 5_000;
+
+/** Labels and annotations of all namespaces by watch, with one read where a pod was faster than the watch. */
+export class NamespaceCache implements AsyncDisposable {
+  readonly synced: Promise<void>;
+  readonly #client: KubeClient;
+  readonly #known = new Map<string, NamespaceFacts>();
+  readonly #reflector: Reflector;
+
+  constructor(client: KubeClient, log: Logger) {
+    this.#client = client;
+    this.#reflector = new Reflector(client, {
+      resource: NAMESPACES,
+      form: 'metadata',
+      onEvent: (event) => this.#take(event),
+      onTrouble: logTrouble(log, 'namespaces'),
+    });
+    this.synced = this.#reflector.synced;
+  }
+
+  /** Null: there is no such namespace. */
+  async find(name: string): Promise<NamespaceFacts | null> {
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const got = await this.#client.get(NAMESPACES, { name }, { form: 'metadata', timeoutMs: READ_TIMEOUT_MS });
+    if (got.ok) return factsOf(got.object);
+    if (got.because === 'NotFound') return null;
+    throw toApiError(`read namespace ${name}`, got, 'the API server does not serve namespaces');
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#reflector[Symbol.asyncDispose]();
+  }
+
+  #take(event: WatchEvent): void {
+    if (event.type === 'Deleted') this.#known.delete(event.identity.name);
+    else if (event.type !== 'Synced') this.#known.set(event.object.metadata.name, factsOf(event.object));
+  }
+}
+
+function factsOf({ metadata: { labels = {}, annotations = {} } }: KubeObject): NamespaceFacts {
+  const kept = Object.entries(annotations).filter(([key]) => key.startsWith('ipam.spidernet.io/'));
+  return { labels, annotations: Object.fromEntries(kept) };
+}
+
+/** The labels of this node. */
+export class NodeLabels implements AsyncDisposable {
+  readonly synced: Promise<void>;
+  readonly #node: string;
+  readonly #reflector: Reflector;
+  #labels: Labels | null = null;
+
+  constructor(client: KubeClient, node: string, log: Logger) {
+    this.#node = node;
+    this.#reflector = new Reflector(client, {
+      resource: NODES,
+      query: { fieldSelector: `metadata.name=${node}` },
+      form: 'metadata',
+      onEvent: (event) => this.#take(event),
+      onTrouble: logTrouble(log, 'this node'),
+    });
+    this.synced = this.#reflector.synced;
+  }
+
+  /** Throws while there is no such node: without its labels nobody can say which pools are for it. */
+  current(): Labels {
+    if (this.#labels === null) {
+      throw new IpamError(
+        'api-server-unavailable',
+        `the Node ${this.#node} is not known to the API server, or not yet read`,
+      );
+    }
+    return this.#labels;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#reflector[Symbol.asyncDispose]();
+  }
+
+  #take(event: WatchEvent): void {
+    if (event.type === 'Deleted') this.#labels = null;
+    else if (event.type !== 'Synced') this.#labels = event.object.metadata.labels ?? {};
+  }
+}
+
+const MOST_OWNERS = 2_000;
+
+/** Owners that may have one above them: Deployments and CronJobs. */
+const FOLLOWED: ReadonlyMap<string, Resource> = new Map([
+  ['apps/v1 ReplicaSet', REPLICA_SETS],
+  ['batch/v1 Job', JOBS],
+]);
+
+/** Who stands above a pod in the end. An owner is read once, not once for each of its pods. */
+export class TopController {
+  readonly #client: KubeClient;
+  readonly #byOwner = new BoundedMap<string, Promise<Controller>>(MOST_OWNERS);
+
+  constructor(client: KubeClient) {
+    this.#client = client;
+  }
+
+  /** Null for a bare pod. Owners of kinds that Kubernetes does not bring along are taken as they are. */
+  async find({ controller, namespace }: Pick<PodFacts, 'controller' | 'namespace'>): Promise<Controller | null> {
+    if (controller === null) return null;
+    const resource = FOLLOWED.get(`${controller.apiVersion} ${controller.kind}`);
+    if (resource === undefined) return inNamespace(controller, namespace);
+    // Not by the uid alone: whoever makes a pod may write any into it, and must not reach what others were told.
+    const key = JSON.stringify([namespace, controller.kind, controller.name, controller.uid]);
+    const known = this.#byOwner.get(key);
+    if (known !== undefined) return known;
+    const reading = this.#follow(resource, controller, namespace);
+    this.#byOwner.set(key, reading);
+    reading.catch(() => this.#byOwner.delete(key));
+    return reading;
+  }
+
+  async #follow(resource: Resource, owner: OwnerReference, namespace: string): Promise<Controller> {
+    const { name } = owner;
+    const got = await this.#client.get(resource, { namespace, name }, { form: 'metadata', timeoutMs: READ_TIMEOUT_MS });
+    const isGone = got.ok ? got.object.metadata.uid !== owner.uid : got.because === 'NotFound';
+    if (isGone) return inNamespace(owner, namespace);
+    if (!got.ok) {
+      const doing = `read ${resource.kind} ${namespace}/${name}, the owner of the pod`;
+      throw toApiError(doing, got, `the API server does not serve ${resource.plural}`);
+    }
+    return inNamespace(decodeController(got.object.metadata.ownerReferences) ?? owner, namespace);
+  }
+}
+
+function inNamespace({ apiVersion, kind, name, uid }: OwnerReference, namespace: string): Controller {
+  return { apiVersion, kind, namespace, name, uid };
+}
