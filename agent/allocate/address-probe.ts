@@ -80,10 +80,15 @@ export class AddressProbe {
    * Whatever the switch says: `nobody` only if the network was asked for the address and nobody answered, `unknown` where it
    * could not be asked. A gateway that is to be there and is not fails the call, as with every other address.
    */
-  async whoAnswers(spec: RecordSpec, pool: Pool, call: Pick<Call, 'signal'>): Promise<Answering> {
+  async whoAnswers(
+    spec: RecordSpec,
+    pool: Pool,
+    call: Pick<Call, 'signal'>,
+    link: Pick<ProbeTarget, 'isBorrowed'> = {},
+  ): Promise<Answering> {
     const target = this.#targetOf(spec, { ...pool, detectConflict: true });
     if (target === null) return 'unknown';
-    const verdict = await this.#probe(target, call);
+    const verdict = await this.#probe({ ...target, ...link }, call);
     if (verdict.kind === 'gateway-unreachable') throw toError(verdict, spec, target);
     if (verdict.kind === 'free') return 'nobody';
     return verdict.kind === 'conflict' ? 'somebody' : 'unknown';

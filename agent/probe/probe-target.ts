@@ -25,6 +25,8 @@ export interface ProbeTarget extends LinkTarget {
   readonly count: number;
   /** Answers of this host do not count. */
   readonly ignoredMac?: string;
+  /** The interface belongs to another pod: if it is down, it stays down, and nothing is asked. */
+  readonly isBorrowed?: boolean;
 }
 
 export type ProbeVerdict =

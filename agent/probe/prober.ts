@@ -84,6 +84,9 @@ export class Prober implements Disposable {
     if ((await readDriver(socket.fd, name)) === 'ipvlan') {
       return { kind: 'skipped', why: `${name} is an ipvlan: it would not hear answers` };
     }
+    if (target.isBorrowed === true && !(await isLinkReady(socket.fd, name))) {
+      return { kind: 'skipped', why: `${name} is down` };
+    }
     const wasDown = await this.#makeReady(socket.fd, name, throwIfOver);
 
     const dialect = chooseDialect({ mac: link.mac, address: target.address, gateway });

@@ -25,13 +25,14 @@ export async function askThroughPods(
   { pool, pods, probe, look, signal }: PodRound,
 ): Promise<Answering> {
   let tries = 0;
-  for (const { spec } of pods) {
+  for (const { spec: pod } of pods) {
     if (tries === MOST_PODS || signal.aborted) break;
-    if ((await look(spec.holder)) !== 'there') continue;
+    if ((await look(pod.holder)) !== 'there') continue;
     tries += 1;
-    const { netns, interface: nic } = spec.holder;
+    const { netns, interface: nic } = pod.holder;
     const holder = { ...record.spec.holder, interface: nic, ...(netns === undefined ? {} : { netns }) };
-    const answering = await probe.whoAnswers({ ...record.spec, holder }, pool, { signal }).catch(unknownWithoutGateway);
+    const spec = { ...record.spec, holder };
+    const answering = await probe.whoAnswers(spec, pool, { signal }, { isBorrowed: true }).catch(unknownWithoutGateway);
     if (answering !== 'unknown') return answering;
   }
   return 'unknown';

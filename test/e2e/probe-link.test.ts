@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { Prober } from '#agent/probe/prober.ts';
 import { giveAddress, type Lan, makeLan, strayThreads, targetOn, WIRINGS } from './probe-lan.ts';
 
@@ -40,6 +40,18 @@ test('a link without carrier is an error', async () => {
   await lan.host.must('ip', 'link', 'set', 'eth0', 'down');
   using prober = new Prober();
   expect(await prober.probe(targetOn(lan, V4))).toEqual({ kind: 'failed', why: 'eth0 is up but has no carrier' });
+});
+
+test('a borrowed link that is down is not set up, and nothing is asked on it', async () => {
+  await using lan = await makeLan('veth');
+  await giveAddress(lan.host, `${V4}/24`);
+  await lan.pod.must('ip', 'link', 'set', 'eth0', 'down');
+  using prober = new Prober();
+  const target = { ...targetOn(lan, V4), isBorrowed: true };
+  expect(await prober.probe(target)).toEqual({ kind: 'skipped', why: 'eth0 is down' });
+  expect(await lan.pod.must('ip', '-o', 'link', 'show', 'eth0')).toMatch(/state DOWN/);
+  await lan.pod.must('ip', 'link', 'set', 'eth0', 'up');
+  await vi.waitFor(async () => expect(await prober.probe(target)).toEqual({ kind: 'conflict', mac: lan.hostMac }));
 });
 
 test('the probe waits for a late carrier', async () => {
