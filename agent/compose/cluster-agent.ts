@@ -1,3 +1,4 @@
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Failpoint } from '#agent/calls/failpoint.ts';
@@ -93,6 +94,7 @@ export async function startClusterAgent(
   starting.defer(() => answered.settled());
   const revisions = new LedgerRevisions(nowMs);
   for (const record of answered.all()) revisions.note(record);
+  await rememberRestores(revisions, join(dataDirectory, 'restored'));
   const raw = openKubernetesLedger(client, { onUnreadable: reportUnreadable(log) });
   starting.defer(() => raw.close());
   const held = heldAfterRestore(raw, revisions, () => readRevision(client));
@@ -237,6 +239,13 @@ export async function startClusterAgent(
   starting.use(startBackground({ composed, watches, refresh, spool, log }));
   const everything = starting.move();
   return { readiness: agent.readiness, [Symbol.asyncDispose]: () => everything.disposeAsync() };
+}
+
+/** The time of the file says when a restore was noticed: a restart in the minute after it must not end the hold. */
+async function rememberRestores(revisions: LedgerRevisions, file: string): Promise<void> {
+  const noticed = await stat(file).catch(() => null);
+  if (noticed !== null) revisions.resume(Date.now() - noticed.mtimeMs);
+  revisions.onFall(() => void writeFile(file, '', { mode: 0o600 }).catch(() => {}));
 }
 
 async function openAnswered(dataDirectory: string, log: Logger): Promise<AnsweredStore> {

@@ -69,6 +69,22 @@ test('while new addresses are held a holder still takes over its own', async () 
   await expect(ledger.takeOver(other, next)).rejects.toMatchObject({ reason: 'ledger-restored' });
 });
 
+test.each([
+  { agoMs: 20_000, heldMs: 40_000 },
+  { agoMs: 90_000, heldMs: 0 },
+  { agoMs: -3_600_000, heldMs: 60_000 },
+])(
+  'an agent that starts $agoMs ms after a restore was noticed holds new addresses for $heldMs ms',
+  ({ agoMs, heldMs }) => {
+    const { guard, clock } = stage([], () => '0');
+    guard.resume(agoMs);
+    clock.ms = heldMs - 1;
+    if (heldMs > 0) expect(() => guard.throwIfHeld()).toThrow('restored from a backup');
+    clock.ms = heldMs;
+    expect(() => guard.throwIfHeld()).not.toThrow();
+  },
+);
+
 test('after a break the store is compared once it answers', async () => {
   const { guard, falls } = stage([], () => '0');
   guard.note({ resourceVersion: '100' });

@@ -56,9 +56,14 @@ export class LedgerRevisions {
     this.#afterBreak.push(listener);
   }
 
+  /** For an agent that starts `agoMs` after its predecessor noticed a restore. A clock that went back counts as no time. */
+  resume(agoMs: number): void {
+    this.#heldUntilMs = this.#nowMs() + HOLD_MS - Math.max(0, agoMs);
+  }
+
   fell(): void {
     this.#highest = 0n;
-    this.#heldUntilMs = this.#nowMs() + HOLD_MS;
+    this.resume(0);
     for (const listener of this.#onFall) listener();
   }
 

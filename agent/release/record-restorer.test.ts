@@ -71,7 +71,8 @@ test('what the agent gave back itself is not restored', async () => {
 
 test.each([
   { name: 'the namespace is gone', look: 'gone', isAlive: true, restored: 0, kept: 0 },
-  { name: 'the pod has ended and its namespace is still there', look: 'there', isAlive: false, restored: 0, kept: 1 },
+  { name: 'the pod has ended and its namespace is still there', look: 'there', isAlive: false, restored: 1, kept: 1 },
+  { name: 'the pod has ended and its namespace has no link', look: 'bare', isAlive: false, restored: 0, kept: 1 },
   { name: 'the pod has ended and the namespace cannot be seen', look: 'unclear', isAlive: false, restored: 0, kept: 0 },
   { name: 'the pod lives and the namespace cannot be seen', look: 'unclear', isAlive: true, restored: 1, kept: 1 },
 ] as const)('$name: $restored restored', async ({ look, isAlive, restored, kept }) => {
@@ -109,6 +110,31 @@ test('an address that another holder has by now is told as lost, and the loser g
   expect(await ledger.get(address)).toEqual(taken);
   agent.pods.end(pod);
   await agent.del(pod, 'c2');
+});
+
+test('the record of a pod that the restore took away protects its address until its DEL', async () => {
+  const { made, ledger } = await startWith();
+  await using agent = made;
+  const pod = agent.pods.put('web');
+  const [address] = await agent.add(pod, 'c1');
+  await loseAll(ledger);
+  agent.pods.remove(pod);
+  await agent.refresh();
+  expect((await agent.records()).map(({ spec }) => spec.address)).toEqual([address]);
+  await agent.del(pod, 'c1');
+  expect(await agent.records()).toEqual([]);
+});
+
+test('an address of an ended pod that was taken over meanwhile is not told as lost', async () => {
+  const { made, ledger } = await startWith();
+  await using agent = made;
+  const pod = agent.pods.put('web');
+  const [address = ''] = await agent.add(pod, 'c1');
+  await loseAll(ledger);
+  await takenByAnother(ledger, address);
+  agent.pods.put('web', { isAlive: false });
+  await agent.refresh();
+  expect(agent.answered.lost).toEqual([]);
 });
 
 test('the same workload on another node is no loss: it has moved there', async () => {

@@ -33,7 +33,8 @@ export interface RecordRestorerDeps {
   readonly log: Logger;
 }
 
-type Fate = 'forget' | 'wait' | 'restore';
+/** `protect`: the pod has ended, but its sandbox still has a link and may answer. */
+type Fate = 'forget' | 'wait' | 'restore' | 'protect';
 
 /**
  * Rule 9: a record that an ADD was answered with, that this agent did not give back, and that the ledger does not have any
@@ -128,7 +129,7 @@ export class RecordRestorer {
     if (!answered.has(record)) return null;
     const fate = await this.#judge(record);
     if (fate === 'forget') answered.forget(record.name);
-    if (fate !== 'restore') return null;
+    if (fate === 'forget' || fate === 'wait') return null;
     await this.#dropAbandoned(record);
     const { taken, record: found } = await ledger.create(record.spec, { tellsHolder: true });
     if (found === null) {
@@ -145,7 +146,8 @@ export class RecordRestorer {
       log.warn({ address: found.spec.address, holder: describeHolder(found) }, 'lost record created again');
       return null;
     }
-    if (!isSameHolder(holder, record.spec.holder)) return found;
+    // Of a pod that has ended it may have been taken over as a Suspect address, after a probe.
+    if (!isSameHolder(holder, record.spec.holder)) return fate === 'restore' ? found : null;
     // The same workload has it on another node: a virtual machine that migrated, or the next pod of a StatefulSet.
     answered.forget(record.name);
     return null;
@@ -171,7 +173,8 @@ export class RecordRestorer {
     const { namespace, uid = '' } = holder;
     const pod = await pods.read({ namespace, name: pods.known(uid)?.name ?? holder.name, uid });
     if (pod?.uid === uid && pod.isAlive) return 'restore';
-    // Its kubelet is about to stop it: the record would only have to be released again.
+    // The pod may be missing because of the restore. Until its kubelet has stopped it, the node decides (rule 6).
+    if (seen === 'there') return 'protect';
     return isThere ? 'wait' : 'forget';
   }
 }

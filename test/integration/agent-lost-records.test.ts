@@ -104,6 +104,11 @@ test('after a restore of etcd from a backup agents write live records back befor
   expect(specsOf(await cluster.records())).toEqual(before);
   const next = await cluster.createPod({ name: 'next' });
   expect(await agent.refusal(next)).toMatchObject({ reason: 'ledger-restored' });
+  // A restart of the agent does not end that minute.
+  await peer.stop();
+  await using restarted = await startAgentOf(cluster, { node: 'worker-2', directory: peer.directory });
+  const there = await cluster.createPod({ name: 'there', node: 'worker-2' });
+  expect(await restarted.refusal(there)).toMatchObject({ reason: 'ledger-restored' });
   // What is held already is answered all the same.
   expect((await agent.tryAdd(late)).status).toBe(200);
   await vi.waitUntil(async () => (await agent.tryAdd(next)).status === 200, LONG);
