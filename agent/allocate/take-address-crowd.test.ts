@@ -73,7 +73,7 @@ function buildCrowd(seed: number, size: number, nodes: number) {
   const load = () => ledger.takenOf(pool.name);
   const views = Array.from(
     { length: nodes },
-    (_, at) => new PoolView(pool, { reserved: IntervalSet.EMPTY, node: `worker-${at}`, load }),
+    (_, at) => new PoolView(pool, { reserved: IntervalSet.EMPTY, node: `worker-${at}`, load, secondLookMs: 60_000 }),
   );
   let asked = 0;
   const take = async (at: number): Promise<IpRecord> => {

@@ -31,6 +31,8 @@ export interface ViewDeps {
   readonly load: () => Promise<readonly TakenAddress[]>;
   /** Called when a picked address is free again, so that waiting calls can try it. */
   readonly onPutBack?: () => void;
+  /** How long picks wait for a second look; 200 ms unless told. */
+  readonly secondLookMs?: number;
 }
 
 /** A load under way, and own writes that ended during it: they are applied after it, because it may have read before them. */
@@ -54,6 +56,7 @@ export class PoolView {
   readonly #load: () => Promise<readonly TakenAddress[]>;
   readonly #node: string;
   readonly #onPutBack: () => void;
+  readonly #secondLookMs: number;
   readonly #picked = new Set<bigint>();
   #free: FreeSpace;
   #cursor: bigint;
@@ -64,13 +67,17 @@ export class PoolView {
   #picks = 0;
   #own: OwnShare;
 
-  constructor(pool: Pool, { reserved, node, load, onPutBack = () => {} }: ViewDeps) {
+  constructor(
+    pool: Pool,
+    { reserved, node, load, onPutBack = () => {}, secondLookMs = SECOND_LOOK_PATIENCE_MS }: ViewDeps,
+  ) {
     this.pool = pool;
     this.usable = pool.addresses.subtract(reserved);
     this.#free = new FreeSpace(this.usable);
     this.#load = load;
     this.#node = node;
     this.#onPutBack = onPutBack;
+    this.#secondLookMs = secondLookMs;
     this.#cursor = startCursor(node, pool);
     this.#own = new OwnShare({ rank: 0, of: 1 }, this.#free);
   }
@@ -138,7 +145,7 @@ export class PoolView {
   /** Waits a short time only: a lost create shows the other nodes too. */
   #lookAgain(): void {
     const read = this.#read().catch(() => {});
-    const look = within(read, SECOND_LOOK_PATIENCE_MS, undefined).then(() => {
+    const look = within(read, this.#secondLookMs, undefined).then(() => {
       if (this.#awaited === look) this.#awaited = null;
     });
     this.#awaited ??= look;
