@@ -1,0 +1,58 @@
+import type { Logger } from 'pino';
+import type { LookAtNetns } from '#agent/node/netns-look.ts';
+import { RecordRestorer, type RecordRestorerDeps } from '#agent/release/record-restorer.ts';
+import { refreshIndex } from '#agent/release/refresh-index.ts';
+import type { Pods } from '#agent/sources/pods.ts';
+import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import type { ComposedAgent } from './compose-agent.ts';
+import type { NodeLedger } from './open-ledger.ts';
+import { oneAtATime, spreadOut } from './repeat.ts';
+import { UntilDone } from './until-done.ts';
+
+const COMPARE_WITHIN_MS = 60_000;
+
+interface RecordsToKeep extends Pick<RecordRestorerDeps, 'onRestored' | 'onLost'> {
+  readonly node: string;
+  readonly nodeLedger: NodeLedger;
+  readonly composed: ComposedAgent;
+  readonly pods: Pods;
+  readonly beginLooks: () => LookAtNetns;
+  readonly nowMs: () => number;
+  readonly log: Logger;
+}
+
+/** Compares the index and the answered attachments with the ledger: when asked, after a restore, and after each break. */
+export function keepRecords(
+  { nodeLedger, composed, pods, beginLooks, node, nowMs, log, onRestored, onLost }: RecordsToKeep,
+  starting: AsyncDisposableStack,
+): () => Promise<void> {
+  const { ledger, raw, journal, answered, revisions, index } = nodeLedger;
+  const { agent, releaser, queue } = composed;
+  const restorer = new RecordRestorer({
+    ledger: raw,
+    journal,
+    index,
+    answered,
+    queue,
+    pods,
+    node,
+    look: ({ spec }) => beginLooks()(spec.holder),
+    onRestored,
+    onLost,
+    log,
+  });
+  const refresh = oneAtATime(() =>
+    refreshIndex({ ledger, index, releaser, pods, beginLooks, restorer, node, nowMs, log }),
+  );
+  const notCompared = (thrown: unknown) => log.error({ why: toIpamError(thrown).message }, 'records not compared');
+  const comparing = starting.use(new UntilDone(refresh, notCompared));
+  const compare = () => (agent.readiness.isReady ? comparing.start() : undefined);
+  revisions.onFall(() => {
+    log.error('the store of the API server was restored from a backup: records are compared with live sandboxes');
+    compare();
+  });
+  // A restore with a small revision bump looks like a restart of the API server. All agents see it at the same time.
+  const afterBreak = starting.use(spreadOut(async () => compare(), COMPARE_WITHIN_MS, notCompared));
+  revisions.afterBreak(() => afterBreak.ask());
+  return refresh;
+}
