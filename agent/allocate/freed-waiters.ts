@@ -4,7 +4,7 @@ import type { Ledger } from '#pkg/ledger/ledger.ts';
 
 export type Wake = 'woken' | 'timeout' | 'too-many' | 'stopping';
 
-/** Calls that wait for an address to come back. They hold no working slot, and a bounded number of them may wait. */
+/** Calls that wait for an address to come back, a bounded number of them. */
 export class FreedWaiters {
   readonly #ledger: Ledger;
   readonly #catalog: PoolCatalog;

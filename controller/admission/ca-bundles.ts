@@ -8,17 +8,26 @@ export const WEBHOOK_CONFIGURATIONS: readonly Resource[] = [
 ];
 export const CONFIGURATION = 'ipledger';
 
-/** True where all configurations that exist had the bundle already; false where one was changed just now. */
-export async function putCaBundles(client: KubeClient, bundle: string): Promise<boolean> {
+/** Which configurations do not exist, and which had to be changed. */
+export interface BundleOutcome {
+  readonly missing: readonly string[];
+  readonly written: readonly string[];
+}
+
+export async function putCaBundles(client: KubeClient, bundle: string): Promise<BundleOutcome> {
   const caBundle = Buffer.from(bundle, 'utf8').toString('base64');
-  let wasThere = true;
+  const missing: string[] = [];
+  const changed: string[] = [];
   for (const resource of WEBHOOK_CONFIGURATIONS) {
     const found = await client.get(resource, { name: CONFIGURATION });
-    if (!found.ok && found.because === 'NotFound') continue;
+    if (!found.ok && found.because === 'NotFound') {
+      missing.push(resource.kind);
+      continue;
+    }
     if (!found.ok) throw new Error(`${resource.plural} ${CONFIGURATION}: ${found.because}: ${found.message}`);
     const webhooks: unknown[] = Array.isArray(found.object['webhooks']) ? found.object['webhooks'] : [];
     if (webhooks.every((webhook) => clientConfigOf(webhook)['caBundle'] === caBundle)) continue;
-    wasThere = false;
+    changed.push(resource.kind);
     const trusting = webhooks.map((webhook) => ({
       ...(isMap(webhook) ? webhook : {}),
       clientConfig: { ...clientConfigOf(webhook), caBundle },
@@ -28,7 +37,7 @@ export async function putCaBundles(client: KubeClient, bundle: string): Promise<
       throw new Error(`the caBundle of ${resource.plural} ${CONFIGURATION}: ${written.because}: ${written.message}`);
     }
   }
-  return wasThere;
+  return { missing, written: changed };
 }
 
 function clientConfigOf(webhook: unknown): Readonly<Record<string, unknown>> {

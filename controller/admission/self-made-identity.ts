@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { Listeners } from '#controller/cluster-view/listeners.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { sleep } from '#pkg/kube/transport/timing.ts';
-import { putCaBundles } from './ca-bundles.ts';
+import { type BundleOutcome, putCaBundles } from './ca-bundles.ts';
 import { type Identity, issueServing } from './certificate.ts';
 import type { IdentitySource } from './identity-source.ts';
 import { ensureCa, type WebhookCa } from './webhook-ca.ts';
@@ -26,7 +26,8 @@ interface Issued {
   readonly renewAtMs: number;
 }
 
-const CHECK_EVERY_MS = 600_000;
+/** The API server refuses every pool while the caBundle is missing, so it must be there soon after the configurations. */
+const CHECK_EVERY_MS = 5_000;
 const DAY_MS = 86_400_000;
 const SERVING_LIFE_MS = 90 * DAY_MS;
 const BACKDATED_MS = 3_600_000;
@@ -38,9 +39,21 @@ export async function selfMadeIdentity(options: SelfMadeOptions): Promise<Identi
   const stop = new AbortController();
   const caOptions = { namespace, now, ...(options.caLifeMs === undefined ? {} : { lifeMs: options.caLifeMs }) };
 
+  let wasMissing = '';
+  const report = ({ missing, written }: BundleOutcome): void => {
+    if (written.length > 0) log.info({ configurations: written }, 'caBundle written into the webhook configurations');
+    const isMissing = missing.join(', ');
+    if (isMissing !== wasMissing && isMissing !== '') {
+      log.warn({ missing }, 'webhook configuration does not exist: pools are not validated until it is applied');
+    }
+    wasMissing = isMissing;
+  };
+  /** Whether the API server trusts this CA already. */
   const bundle = async (ca: WebhookCa): Promise<boolean> => {
     try {
-      return await putCaBundles(client, ca.bundle);
+      const outcome = await putCaBundles(client, ca.bundle);
+      report(outcome);
+      return outcome.written.length === 0;
     } catch (thrown) {
       log.warn({ err: thrown }, 'cannot write the caBundle of the webhook configurations');
       return false;

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { pino } from 'pino';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { CONFIGURATION, WEBHOOK_CONFIGURATIONS } from '#controller/admission/ca-bundles.ts';
 import type { Identity } from '#controller/admission/certificate.ts';
@@ -72,6 +73,20 @@ test('ten replicas that start at once share one CA, which is written into the we
   } finally {
     await Promise.all(replicas.map((replica) => replica[Symbol.asyncDispose]()));
   }
+});
+
+test('configurations that are applied after the controller, or again, get the caBundle within seconds, and it is logged', async () => {
+  await removeWebhooks(admin);
+  const lines: string[] = [];
+  const log = pino({ base: null, timestamp: false }, { write: (line) => void lines.push(line) });
+  await using _ = await start(() => new Date(), { checkEveryMs: undefined, log });
+  expect(lines.join('')).toContain('webhook configuration does not exist');
+  for (let time = 0; time < 2; time += 1) {
+    await removeWebhooks(admin);
+    await installWebhooks(admin, 9);
+    await vi.waitFor(async () => expect(await trusted()).toHaveLength(1), { timeout: 20_000, interval: 200 });
+  }
+  expect(lines.filter((line) => line.includes('caBundle written')).length).toBeGreaterThanOrEqual(2);
 });
 
 test('a serving certificate is renewed after two thirds of its life, by the same CA', async () => {
