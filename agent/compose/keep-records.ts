@@ -9,7 +9,9 @@ import type { NodeLedger } from './open-ledger.ts';
 import { oneAtATime, spreadOut } from './repeat.ts';
 import { UntilDone } from './until-done.ts';
 
-const COMPARE_WITHIN_MS = 60_000;
+/** All agents see a break or a restore at the same time, and each comparison is a list by label. */
+const AFTER_BREAK_MS = 60_000;
+const AFTER_RESTORE_MS = 15_000;
 
 interface RecordsToKeep extends Pick<RecordRestorerDeps, 'onRestored' | 'onLost'> {
   readonly node: string;
@@ -47,12 +49,13 @@ export function keepRecords(
   const notCompared = (thrown: unknown) => log.error({ why: toIpamError(thrown).message }, 'records not compared');
   const comparing = starting.use(new UntilDone(refresh, notCompared));
   const compare = () => (agent.readiness.isReady ? comparing.start() : undefined);
+  const afterRestore = starting.use(spreadOut(async () => compare(), AFTER_RESTORE_MS, notCompared));
   revisions.onFall(() => {
     log.error('the store of the API server was restored from a backup: records are compared with live sandboxes');
-    compare();
+    afterRestore.ask();
   });
-  // A restore with a small revision bump looks like a restart of the API server. All agents see it at the same time.
-  const afterBreak = starting.use(spreadOut(async () => compare(), COMPARE_WITHIN_MS, notCompared));
+  // A restore with a small revision bump looks like a restart of the API server.
+  const afterBreak = starting.use(spreadOut(async () => compare(), AFTER_BREAK_MS, notCompared));
   revisions.afterBreak(() => afterBreak.ask());
   return refresh;
 }

@@ -5,8 +5,8 @@ import { type IpRecord, isSameHolder } from '#pkg/record/ip-record.ts';
 
 /** In this time every agent notices the restore, and writes back the records of its live sandboxes. */
 const HOLD_MS = 60_000;
-const PAUSE_MS = 1_000;
-const MOST_TRIES = 60;
+const MOST_TRIES = 12;
+const MOST_PAUSE_MS = 10_000;
 
 /**
  * Whether the store of the API server went back in time: etcd was restored from a backup. Records that were written
@@ -33,16 +33,19 @@ export class LedgerRevisions {
     if (revision > this.#highest) this.#highest = revision;
   }
 
-  /** After a break. An API server that starts refuses reads for a while, so they are tried again for about a minute. */
+  /**
+   * After a break. An API server that starts refuses reads for a while, so they are tried again for about a minute, with
+   * growing pauses: all agents ask at the same time.
+   */
   async compare(
     readRevision: () => Promise<string>,
-    pause: () => Promise<void> = () => sleep(PAUSE_MS),
+    pause: (tries: number) => Promise<unknown> = (tries) => sleep(pauseMs(tries)),
   ): Promise<void> {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const revision = await readRevision().catch(() => null);
       if (revision !== null && toRevision(revision) < this.#highest) this.fell();
       if (revision !== null) break;
-      await pause();
+      await pause(tries);
     }
     for (const listener of this.#afterBreak) listener();
   }
@@ -126,6 +129,10 @@ export function heldAfterRestore(
     watchFreed: (pool, wake) => ledger.watchFreed(pool, wake),
     close: () => ledger.close(),
   };
+}
+
+function pauseMs(tries: number): number {
+  return Math.min(MOST_PAUSE_MS, 250 * 2 ** tries) * (0.5 + Math.random());
 }
 
 function toRevision(resourceVersion: string): bigint {
