@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeyedQueue } from '#agent/calls/call.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
@@ -22,6 +22,8 @@ export class AnsweredStore {
   readonly #directory: string;
   readonly #onTrouble: OnStoreTrouble;
   readonly #records = new Map<string, IpRecord>();
+  /** The name of the record by interface and family. */
+  readonly #byNic = new Map<string, string>();
   /** The writes of one file follow each other, so that the last one wins. */
   readonly #turns = new KeyedQueue();
   readonly #pending = new Set<Promise<void>>();
@@ -68,18 +70,30 @@ export class AnsweredStore {
     const known = this.#records.get(record.name);
     const isSame = known?.uid === record.uid && known.resourceVersion === record.resourceVersion;
     if (isSame && !this.#unwritten.has(fileOf(record.name))) return;
-    const key = nicOf(record);
-    for (const other of this.all()) if (other.name !== record.name && nicOf(other) === key) this.forget(other.name);
-    this.#records.set(record.name, record);
-    this.#onDisk(record.name, async (path) => {
-      const unfinished = `${path}.unfinished`;
-      await writeFile(unfinished, JSON.stringify(record), { mode: 0o600 });
-      await rename(unfinished, path);
-    });
+    const before = this.#byNic.get(nicOf(record));
+    if (before !== undefined && before !== record.name) this.forget(before);
+    this.#put(record);
+    // Written in place: a file that was cut short is dropped at the next start, and kept again at the next refresh.
+    this.#onDisk(record.name, (path) => writeFile(path, JSON.stringify(record), { mode: 0o600 }));
   }
 
   forget(name: string): void {
-    if (this.#records.delete(name)) this.#onDisk(name, (path) => rm(path, { force: true }));
+    const known = this.#records.get(name);
+    if (known === undefined) return;
+    this.#remove(known);
+    this.#onDisk(name, (path) => rm(path, { force: true }));
+  }
+
+  #put(record: IpRecord): void {
+    const known = this.#records.get(record.name);
+    if (known !== undefined) this.#remove(known);
+    this.#records.set(record.name, record);
+    this.#byNic.set(nicOf(record), record.name);
+  }
+
+  #remove(record: IpRecord): void {
+    this.#records.delete(record.name);
+    if (this.#byNic.get(nicOf(record)) === record.name) this.#byNic.delete(nicOf(record));
   }
 
   /** Resolves when the files say what the memory says. */
@@ -105,7 +119,7 @@ export class AnsweredStore {
     const path = join(this.#directory, file);
     try {
       const record = decodeRecord(JSON.parse(await readFile(path, 'utf8')));
-      if (fileOf(record.name) === file) this.#records.set(record.name, record);
+      if (fileOf(record.name) === file) this.#put(record);
     } catch (thrown) {
       // The write was cut short. The record itself is in the ledger, and the next refresh keeps it again.
       this.#onTrouble(file, toIpamError(thrown).message);
