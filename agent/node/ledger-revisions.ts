@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { toRevision } from '#pkg/kube/objects/resource-version.ts';
+import { Backoff } from '#pkg/kube/transport/timing.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { type IpRecord, isSameHolder } from '#pkg/record/ip-record.ts';
 
 /** In this time every agent notices the restore, and writes back the records of its live sandboxes. */
 const HOLD_MS = 60_000;
 const MOST_TRIES = 12;
-const MOST_PAUSE_MS = 10_000;
+const PAUSES = { firstMs: 250, mostMs: 10_000 };
 
 /**
  * Whether the store of the API server went back in time: etcd was restored from a backup. Records that were written
@@ -39,13 +41,14 @@ export class LedgerRevisions {
    */
   async compare(
     readRevision: () => Promise<string>,
-    pause: (tries: number) => Promise<unknown> = (tries) => sleep(pauseMs(tries)),
+    pause: (ms: number) => Promise<unknown> = (ms) => sleep(ms),
   ): Promise<void> {
+    const backoff = new Backoff(PAUSES, Math.random);
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const revision = await readRevision().catch(() => null);
       if (revision !== null && toRevision(revision) < this.#highest) this.fell();
       if (revision !== null) break;
-      await pause(tries);
+      await pause(backoff.nextMs());
     }
     for (const listener of this.#afterBreak) listener();
   }
@@ -129,12 +132,4 @@ export function heldAfterRestore(
     watchFreed: (pool, wake) => ledger.watchFreed(pool, wake),
     close: () => ledger.close(),
   };
-}
-
-function pauseMs(tries: number): number {
-  return Math.min(MOST_PAUSE_MS, 250 * 2 ** tries) * (0.5 + Math.random());
-}
-
-function toRevision(resourceVersion: string): bigint {
-  return /^\d{1,40}$/.test(resourceVersion) ? BigInt(resourceVersion) : 0n;
 }

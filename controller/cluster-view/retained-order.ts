@@ -1,3 +1,4 @@
+import { toRevision } from '#pkg/kube/objects/resource-version.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 interface Members {
@@ -18,7 +19,7 @@ export class RetainedOrder {
     if (spec.state !== 'Retained') return;
     const { namespace } = spec.holder;
     const members = this.#byNamespace.get(namespace) ?? { versions: new Map(), places: null };
-    members.versions.set(name, versionOf(resourceVersion));
+    members.versions.set(name, toRevision(resourceVersion));
     members.places = null;
     this.#byNamespace.set(namespace, members);
   }
@@ -42,9 +43,4 @@ export class RetainedOrder {
 function placesOf(versions: ReadonlyMap<string, bigint>): ReadonlyMap<string, number> {
   const sorted = [...versions].sort(([nameA, a], [nameB, b]) => (a === b ? (nameA < nameB ? -1 : 1) : a < b ? -1 : 1));
   return new Map(sorted.map(([name], place) => [name, place]));
-}
-
-/** What cannot be compared counts as old: it must not be the reason to free a record. */
-function versionOf(text: string): bigint {
-  return /^\d{1,40}$/.test(text) ? BigInt(text) : 0n;
 }

@@ -15,6 +15,11 @@ export function isRestoredSince(now: string, before: string): boolean {
   return isOlder(now, before) || BigInt(now) - BigInt(before) > BUMP;
 }
 
+/** For comparing many versions. One that is not a number counts as the oldest: it must not be the reason to free a record. */
+export function toRevision(resourceVersion: string): bigint {
+  return isNumber(resourceVersion) ? BigInt(resourceVersion) : 0n;
+}
+
 function isNumber(text: string): boolean {
   return /^\d{1,40}$/.test(text);
 }
