@@ -125,7 +125,7 @@ test.each<{ name: string; metadata: Metadata; spec?: object; shows: object }>([
   {
     name: 'a label',
     metadata: { labels: { 'ipam.spidernet.io/owner-application-name': 'web' } },
-    shows: { isAuto: true },
+    shows: { auto: { subnet: '', interface: '', applicationUid: '', reclaim: true } },
   },
   { name: 'a deletion mark', metadata: { ...MARK, generation: 2 }, shows: { isTerminating: true } },
 ])(

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { cidrLabel, POOL_CIDR_LABEL, SUBNET_CIDR_LABEL } from '#controller/lifecycle/cidr-label.ts';
+import { cidrLabel, POOL_CIDR_LABEL, SUBNET_CIDR_LABEL } from '#pkg/crd/cidr-label.ts';
 import { decodeDomain } from '#pkg/crd/decode-domain.ts';
 import { decodeSubnet } from '#pkg/crd/decode-network.ts';
 import type { SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';

@@ -1,10 +1,10 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import { FailedRequest, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
+import { SUBNET_CIDR_LABEL } from '#pkg/crd/cidr-label.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { POOLS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
-import { SUBNET_CIDR_LABEL } from './cidr-label.ts';
 import { OverlapReporter } from './overlap-reporter.ts';
 import { planUpkeep, withoutFinalizer } from './plan-upkeep.ts';
 

@@ -1,7 +1,7 @@
+import { cidrLabel } from '#pkg/crd/cidr-label.ts';
 import { decodeSubnet } from '#pkg/crd/decode-network.ts';
 import { isMap, type KubeObject, type SeenObject } from '#pkg/kube/objects/kube-object.ts';
 import { FINALIZER } from '#pkg/kube/objects/spider-resources.ts';
-import { cidrLabel } from './cidr-label.ts';
 
 /**
  * The object with finalizer, family and CIDR label. Null if nothing is missing, and for an object that is being deleted. Admission

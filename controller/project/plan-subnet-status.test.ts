@@ -17,6 +17,8 @@ const pool = (name: string, overrides: PoolOverrides = {}, labels: Record<string
   labels,
 });
 
+const AUTO = { subnet: 's', interface: 'eth0', applicationUid: 'u', reclaim: true };
+
 test('what its pools were given, by name and as ranges; pools of other networks and domains are not its own', () => {
   const owner = 'ipam.spidernet.io/owner-application-';
   const labels = {
@@ -27,7 +29,7 @@ test('what its pools were given, by name and as ranges; pools of other networks 
   };
   const pools = [
     pool('z-hand', { ips: ['10.0.0.20', '10.0.0.29-10.0.0.40'] }),
-    pool('auto4-web', { ips: ['10.0.0.10-10.0.0.12'], isAuto: true }, labels),
+    pool('auto4-web', { ips: ['10.0.0.10-10.0.0.12'], auto: AUTO }, labels),
     pool('blue', { domain: 'blue' }),
     pool('elsewhere', { subnet: '10.1.0.0/24', ips: ['10.1.0.1'] }),
   ];

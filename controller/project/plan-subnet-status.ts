@@ -73,5 +73,5 @@ function controlled(subnet: SpiderSubnet, { pool, labels }: PoolOfSubnet): objec
     .intervals()
     .map((interval) => formatRange(pool.family, interval));
   const parts = ['gv', 'kind', 'namespace', 'name'].map((part) => labels[OWNER + part] ?? '');
-  return pool.isAuto ? { ips, application: parts.join('_') } : { ips };
+  return pool.auto !== null ? { ips, application: parts.join('_') } : { ips };
 }

@@ -30,7 +30,7 @@ test('the smallest pool has defaults for all the rest', () => {
     nodeAffinity: null,
     nodeNames: [],
     multusNames: [],
-    isAuto: false,
+    auto: null,
     isDefault: false,
     isDisabled: false,
     isTerminating: false,
@@ -86,7 +86,7 @@ test('a full pool is read whole', () => {
     nodeAffinity: { matchLabels: {}, matchExpressions: [{ key: 'zone', operator: 'Exists', values: [] }] },
     nodeNames: ['worker-1', 'worker-2'],
     multusNames: ['kube-system/macvlan', 'ipvlan'],
-    isAuto: false,
+    auto: null,
     isDefault: true,
     isDisabled: true,
     isTerminating: true,
@@ -129,10 +129,27 @@ test('a gateway inside ips is fine once it is excluded', () => {
 });
 
 test('an auto pool is known by its label and names its application', () => {
-  const labels = { 'ipam.spidernet.io/owner-application-name': 'web' };
+  const labels = {
+    'ipam.spidernet.io/owner-application-name': 'web',
+    'ipam.spidernet.io/owner-application-uid': 'u-1',
+    'ipam.spidernet.io/owner-spider-subnet': 'office',
+    'ipam.spidernet.io/interface': 'net1',
+    'ipam.spidernet.io/ippool-reclaim': 'false',
+  };
   const matchLabels = { 'ipam.spidernet.io/app-name': 'a'.repeat(200) };
-  const { isAuto, podAffinity } = decodePool(pool({ podAffinity: { matchLabels } }, { labels }));
-  expect([isAuto, podAffinity?.matchLabels]).toEqual([true, matchLabels]);
+  const { auto, podAffinity } = decodePool(pool({ podAffinity: { matchLabels } }, { labels }));
+  expect(podAffinity?.matchLabels).toEqual(matchLabels);
+  expect(auto).toEqual({ subnet: 'office', interface: 'net1', applicationUid: 'u-1', reclaim: false });
+});
+
+test('an auto pool whose other labels are missing is one of no application', () => {
+  const labels = { 'ipam.spidernet.io/owner-application-name': 'web' };
+  expect(decodePool(pool({}, { labels })).auto).toEqual({
+    subnet: '',
+    interface: '',
+    applicationUid: '',
+    reclaim: true,
+  });
 });
 
 const domainPath = 'metadata.annotations["ipledger.io/domain"]';

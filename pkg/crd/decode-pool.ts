@@ -12,7 +12,8 @@ import {
 import { type Address, type Family, formatAddress } from '#pkg/ip/address.ts';
 import { type Cidr, formatCidr } from '#pkg/ip/cidr.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
-import type { Pool } from '#pkg/pool/pool.ts';
+import { AUTO_POOL_LABELS } from '#pkg/pool/auto-pool.ts';
+import type { AutoPoolLabels, Pool } from '#pkg/pool/pool.ts';
 import { DOMAIN_ANNOTATION, decodeDomain } from './decode-domain.ts';
 import { decodeLabelSelector } from './decode-label-selector.ts';
 import {
@@ -43,7 +44,6 @@ const SPEC_FIELDS = [
   'default',
   'disable',
 ];
-const AUTO_LABEL = 'ipam.spidernet.io/owner-application-name';
 const DETECT_CONFLICT = 'ipledger.io/detect-ip-conflict';
 const DETECT_GATEWAY = 'ipledger.io/detect-gateway';
 const PROXY_ARP = 'ipledger.io/proxy-arp';
@@ -56,7 +56,7 @@ export function decodePool(value: unknown): Pool {
   const subnet = decodeSubnet(spec['subnet'], 'spec.subnet');
   refuseOtherFamily(spec['ipVersion'], subnet);
   const addresses = decodeAddresses(spec, subnet);
-  const isAuto = AUTO_LABEL in metadata.labels;
+  const auto = decodeAutoLabels(metadata.labels);
   return {
     name: metadata.name,
     uid: metadata.uid,
@@ -65,13 +65,13 @@ export function decodePool(value: unknown): Pool {
     addresses,
     gateway: ifPresent(spec['gateway'], (gateway) => decodeGateway(gateway, subnet, addresses)) ?? null,
     routes: decodeRoutes(subnet, spec['routes'], 'spec.routes'),
-    podAffinity: ifPresent(spec['podAffinity'], isAuto ? decodeApplicationAffinity : decodePodAffinity) ?? null,
+    podAffinity: ifPresent(spec['podAffinity'], auto !== null ? decodeApplicationAffinity : decodePodAffinity) ?? null,
     namespaceAffinity: decodeSelector(spec, 'namespaceAffinity'),
     namespaceNames: decodeNames(spec, 'namespaceName'),
     nodeAffinity: decodeSelector(spec, 'nodeAffinity'),
     nodeNames: decodeNames(spec, 'nodeName'),
     multusNames: decodeNames(spec, 'multusName'),
-    isAuto,
+    auto,
     isDefault: decodeSwitch(spec, 'default'),
     isDisabled: decodeSwitch(spec, 'disable'),
     isTerminating: metadata.isTerminating,
@@ -91,6 +91,18 @@ export function decodePoolAnnotations(
     detectConflict: decodeFlag(annotations, DETECT_CONFLICT),
     detectGateway: decodeFlag(annotations, DETECT_GATEWAY),
     hasProxyArp: decodeFlag(annotations, PROXY_ARP) ?? false,
+  };
+}
+
+/** A label that is missing or no text names nothing, so the pool is of no application that somebody asks for. */
+function decodeAutoLabels(labels: Fields): AutoPoolLabels | null {
+  if (!(AUTO_POOL_LABELS.name in labels)) return null;
+  const textOf = (label: string) => (typeof labels[label] === 'string' ? labels[label] : '');
+  return {
+    subnet: textOf(AUTO_POOL_LABELS.subnet),
+    interface: textOf(AUTO_POOL_LABELS.interface),
+    applicationUid: textOf(AUTO_POOL_LABELS.uid),
+    reclaim: textOf(AUTO_POOL_LABELS.reclaim) !== 'false',
   };
 }
 

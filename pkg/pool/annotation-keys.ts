@@ -4,6 +4,8 @@ export const POD_ANNOTATIONS = {
   ippools: 'ipam.spidernet.io/ippools',
   ippool: 'ipam.spidernet.io/ippool',
   routes: 'ipam.spidernet.io/routes',
+  ipNumber: 'ipam.spidernet.io/ippool-ip-number',
+  reclaim: 'ipam.spidernet.io/ippool-reclaim',
 } as const;
 
 /** Per family, the spelling that wins first: the second is that of an older page of Spiderpool. */

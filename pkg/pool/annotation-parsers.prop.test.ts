@@ -5,12 +5,14 @@ import { parseNamespacePools } from './asked-pools.ts';
 import { parseIppool, parseIppools } from './pool-annotations.ts';
 import { parseRoutes } from './route-annotation.ts';
 import { parseSubnet, parseSubnets } from './subnet-annotations.ts';
+import { parseIpNumber } from './subnet-wish.ts';
 
 const PARSERS: Record<string, (text: string) => unknown> = {
   parseIppool,
   parseIppools: (text) => parseIppools(text, { interface: 'eth0', interfaceIndex: 0 }),
   parseSubnet,
   parseSubnets,
+  parseIpNumber,
   parseRoutes,
   parseNamespacePools: (text) => parseNamespacePools({ 'ipam.spidernet.io/default-ipv4-ippool': text }),
 };

@@ -5,7 +5,8 @@ import { NAMESPACE_ANNOTATIONS, POD_ANNOTATIONS } from './annotation-keys.ts';
 import { AnnotationReader, type Parsed } from './annotation-reader.ts';
 import { type PoolNames, parseIppool, parseIppools } from './pool-annotations.ts';
 import type { Labels, PoolRequest } from './request.ts';
-import { type NicSubnets, parseSubnet, parseSubnets } from './subnet-annotations.ts';
+import type { NicSubnets } from './subnet-annotations.ts';
+import { parseNicSubnets } from './subnet-wish.ts';
 
 /** Where candidates may come from, in the order of precedence: the first that exists wins completely. */
 const SOURCES = {
@@ -114,7 +115,7 @@ export function subnetSource({ pod }: PoolRequest): SubnetSource | null {
 /** The subnets for the interface that asks. Throws `no-eligible-pool` when the annotation has nothing for it. */
 export function askedSubnets(request: PoolRequest, source: SubnetSource): Parsed<NicSubnets> {
   const from = describeSource(source);
-  const { value: items, warnings } = readItems(request, source);
+  const { value: items, warnings } = parseNicSubnets(request.pod.annotations) ?? { value: [], warnings: [] };
   const value = items.find((item) => item.interface === request.interface);
   if (value === undefined) {
     const named = listSome(
@@ -130,10 +131,4 @@ export function askedSubnets(request: PoolRequest, source: SubnetSource): Parsed
     throw new IpamError('no-eligible-pool', `${from}: a pod without a controller cannot have pools made from a subnet`);
   }
   return { value, warnings };
-}
-
-function readItems({ pod }: PoolRequest, source: SubnetSource): Parsed<readonly NicSubnets[]> {
-  if (source === 'pod-subnets') return parseSubnets(pod.annotations[POD_ANNOTATIONS.subnets] ?? '');
-  const { value, warnings } = parseSubnet(pod.annotations[POD_ANNOTATIONS.subnet] ?? '');
-  return { value: [value], warnings };
 }

@@ -185,14 +185,16 @@ test.each(CASES)('$name', ({ pool, request, reserved, expected }) => {
   expect(findObjection(buildPool(pool), buildRequest(request), facts)).toEqual(expected);
 });
 
+const AUTO = { subnet: 's', interface: 'eth0', applicationUid: 'u', reclaim: true };
+
 describe('auto pools', () => {
   const web = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'prod', name: 'web', uid: 'u' };
   const madeForWeb: PoolOverrides = {
-    isAuto: true,
+    auto: AUTO,
     podAffinity: application('apps', 'v1', 'Deployment', 'prod', 'web'),
   };
   const madeForCore: PoolOverrides = {
-    isAuto: true,
+    auto: AUTO,
     podAffinity: application('', 'v1', 'ReplicationController', 'prod', 'rc'),
   };
 
@@ -248,7 +250,7 @@ describe('auto pools', () => {
   });
 
   test('object to any controller while one of the five keys is missing', () => {
-    const pool = buildPool({ isAuto: true, podAffinity: labels({ 'ipam.spidernet.io/app-name': 'web' }) });
+    const pool = buildPool({ auto: AUTO, podAffinity: labels({ 'ipam.spidernet.io/app-name': 'web' }) });
     expect(findObjection(pool, buildRequest({ controller: web }), FACTS)).toMatchObject({ rule: 'pod' });
   });
 

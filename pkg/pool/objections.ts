@@ -94,7 +94,7 @@ function namespaceMismatch(pool: Pool, { namespace }: PoolRequest): string | nul
 }
 
 function podMismatch(pool: Pool, { pod, controller }: PoolRequest): string | null {
-  return pool.isAuto && pool.podAffinity !== null
+  return pool.auto !== null && pool.podAffinity !== null
     ? autoPoolMismatch(pool.podAffinity.matchLabels, controller)
     : notSelected('the pod', pod.labels, 'podAffinity', pool.podAffinity);
 }
@@ -112,7 +112,7 @@ function multusMismatch(pool: Pool, request: PoolRequest, { multusNamespace }: O
 
 /** As with Spiderpool a pool that names its networks, or its application, is not asked. What the others need to know, nobody tells the agent. */
 function masterUnknown(pool: Pool, { cniConfig }: PoolRequest): string | null {
-  if (!cniConfig.matchMasterSubnet || pool.multusNames.length > 0 || pool.isAuto) return null;
+  if (!cniConfig.matchMasterSubnet || pool.multusNames.length > 0 || pool.auto !== null) return null;
   return 'match_master_subnet is set, and which subnet the master interface has is not known here; give the pool a multusName instead';
 }
 

@@ -8,6 +8,15 @@ export interface Route {
   readonly gw: string;
 }
 
+/** What the labels of an auto pool say beside its `podAffinity`. They are label values: a long name is its hash. */
+export interface AutoPoolLabels {
+  readonly subnet: string;
+  readonly interface: string;
+  readonly applicationUid: string;
+  /** The pool goes with its application. */
+  readonly reclaim: boolean;
+}
+
 /** A SpiderIPPool after decoding: everything here has been checked, nothing needs a second look. */
 export interface Pool {
   readonly name: string;
@@ -24,8 +33,8 @@ export interface Pool {
   readonly nodeAffinity: LabelSelector | null;
   readonly nodeNames: readonly string[];
   readonly multusNames: readonly string[];
-  /** Made for one application from a subnet: `podAffinity` names its top controller, not labels. */
-  readonly isAuto: boolean;
+  /** Made for one application from a subnet: `podAffinity` names its top controller, not labels. Null for every other pool. */
+  readonly auto: AutoPoolLabels | null;
   readonly isDefault: boolean;
   readonly isDisabled: boolean;
   readonly isTerminating: boolean;

@@ -1,5 +1,6 @@
 import { isDnsLabel } from '#pkg/decode/untrusted.ts';
 import { type Address, formatAddress, tryParseAddress } from '#pkg/ip/address.ts';
+import { fnvHash } from '#pkg/text/fnv-hash.ts';
 import { holderKey, type RecordSpec, recordFamily } from './ip-record.ts';
 
 export const DEFAULT_DOMAIN = 'default';
@@ -48,25 +49,12 @@ export function recordLabels(spec: RecordSpec): Record<string, string> {
   };
 }
 
-/** The name of a pool or node as a label may hold it: itself, or its hash where it is too long. */
+/** A name as a label may hold it: itself, or its hash where it is too long. A label is only a way to find: whoever lists by one compares the spec. */
 export function toLabelValue(name: string): string {
-  return LABEL_VALUE.test(name) ? name : hash(name);
+  return LABEL_VALUE.test(name) ? name : fnvHash(name);
 }
 
 /** `key` is a `holderKey`. */
 export function holderLabel(key: string): string {
-  return hash(key);
-}
-
-const OFFSET_BASIS = 0x6c62272e07bb014262b821756295c58dn;
-const PRIME = (1n << 88n) + 0x13bn;
-
-/**
- * FNV-1a with 128 bits: small, the same everywhere, and long enough that chance makes no two alike. Names can be made up to
- * collide; it does no harm, because a label is only a way to find: whoever lists by one compares the spec of what comes back.
- */
-function hash(text: string): string {
-  let state = OFFSET_BASIS;
-  for (const byte of new TextEncoder().encode(text)) state = BigInt.asUintN(128, (state ^ BigInt(byte)) * PRIME);
-  return state.toString(16).padStart(32, '0');
+  return fnvHash(key);
 }

@@ -10,7 +10,7 @@ const pure = (rooms: readonly string[], packages: readonly string[] = []): Room 
 const onNode = (rooms: readonly string[], packages: readonly string[] = []): Room => ({ rooms, packages, node: 'all' });
 
 const VALUES = ['pkg/errors', 'pkg/ip', 'pkg/text', 'pkg/decode'];
-const DOMAIN = [...VALUES, 'pkg/pool', 'pkg/record', 'pkg/crd'];
+const DOMAIN = [...VALUES, 'pkg/pool', 'pkg/record', 'pkg/crd', 'pkg/autopool'];
 const KUBE = ['pkg/kube/transport', 'pkg/kube/objects', 'pkg/kube/client'];
 const CLUSTER = [...KUBE, 'pkg/kube/watch', 'pkg/kube/write', 'pkg/kube/leader', 'pkg/kube/events'];
 const LEDGERS = ['pkg/ledger', 'pkg/ledger/kubernetes', 'pkg/ledger/sqlite'];
@@ -30,6 +30,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/pool': pure(['pkg/errors', 'pkg/ip', 'pkg/text']),
   'pkg/record': pure([...VALUES, 'pkg/pool']),
   'pkg/crd': pure([...VALUES, 'pkg/pool', 'pkg/record']),
+  // Pools that are made for one application: what controller and agents both must know of them.
+  'pkg/autopool': pure([...VALUES, 'pkg/pool', 'pkg/record', 'pkg/crd']),
   'pkg/crd/schema': pure(['pkg/record']),
   'pkg/cni': pure(['pkg/errors']),
   'pkg/agentapi': pure(['pkg/errors', 'pkg/cni', 'pkg/record']),

@@ -31,7 +31,7 @@ export function buildPool({ subnet, ips, gateway, ...others }: PoolOverrides = {
     nodeAffinity: null,
     nodeNames: [],
     multusNames: [],
-    isAuto: false,
+    auto: null,
     isDefault: false,
     isDisabled: false,
     isTerminating: false,

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { WEB } from '#test/support/build-auto-pool.ts';
+import { formatShortages, readShortage, SHORTAGE_CONDITION, type Shortage } from './shortage.ts';
+
+const shortage = (name: string, overrides: Partial<Shortage> = {}): Shortage => ({
+  application: { ...WEB, name },
+  interface: 'eth0',
+  why: 'required 10, left 3',
+  ...overrides,
+});
+
+test('a person reads one line for each application', () => {
+  expect(formatShortages([shortage('web'), shortage('db', { interface: 'net1' })])).toBe(
+    'apps/v1 Deployment prod/web eth0: required 10, left 3\napps/v1 Deployment prod/db net1: required 10, left 3',
+  );
+});
+
+const statusOf = (message: unknown, status = 'True') => ({
+  conditions: [null, { type: 'Ready', status: 'True' }, { type: SHORTAGE_CONDITION, status, message }],
+});
+
+test('what is said of one application is found again, and of no other one', () => {
+  const status = statusOf(formatShortages([shortage('web-2'), shortage('web', { why: 'required 7, left 0' })]));
+  expect(readShortage(status, shortage('web'))).toBe('required 7, left 0');
+  expect(readShortage(status, shortage('web', { interface: 'net1' }))).toBeNull();
+  expect(readShortage(status, shortage('we'))).toBeNull();
+});
+
+test.each([
+  undefined,
+  null,
+  [],
+  {},
+  { conditions: 1 },
+  statusOf(1),
+  statusOf(formatShortages([shortage('web')]), 'False'),
+])('a status without a shortage says nothing: %j', (status) => {
+  expect(readShortage(status, shortage('web'))).toBeNull();
+});
+
+test('the message is bounded and says how many it leaves out', () => {
+  const many = Array.from({ length: 500 }, (_, i) => shortage(`${'n'.repeat(240)}${i}`, { why: 'x'.repeat(2_000) }));
+  const message = formatShortages(many);
+  expect(message.length).toBeLessThan(32_768);
+  expect(message).toMatch(/\n… and 470 more$/);
+});
