@@ -3,7 +3,7 @@ import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Failure } from '#pkg/kube/objects/outcome.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
-import { Backoff, sleep } from '#pkg/kube/transport/timing.ts';
+import { Backoff, pauseAfter, sleep } from '#pkg/kube/transport/timing.ts';
 
 interface FetchHandler {
   readonly onObject: (object: KubeObject) => void;
@@ -66,12 +66,13 @@ export class PoolFetcher implements AsyncDisposable {
     this.#running = null;
   }
 
-  async #tryFailedAgain({ message, retryAfterMs = 0 }: Failure): Promise<void> {
+  async #tryFailedAgain(failure: Failure): Promise<void> {
     if (this.#isPausing || this.#stop.signal.aborted) return;
     this.#isPausing = true;
-    const retryInMs = Math.max(this.#backoff.nextMs(), retryAfterMs);
-    this.#log.warn({ pools: this.#failed.size, why: message, retryInMs }, 'pools not read');
-    await sleep(this.#client.timing, retryInMs, this.#stop.signal);
+    const { timing } = this.#client;
+    const retryInMs = pauseAfter(failure, this.#backoff.nextMs(), timing.random);
+    this.#log.warn({ pools: this.#failed.size, why: failure.message, retryInMs }, 'pools not read');
+    await sleep(timing, retryInMs, this.#stop.signal);
     this.#isPausing = false;
     const names = [...this.#failed];
     this.#failed.clear();

@@ -1,8 +1,9 @@
 import { type Failure, failure, interpret, type Outcome, type Target } from '#pkg/kube/objects/outcome.ts';
 import type { LoadAccess } from '#pkg/kube/transport/connection.ts';
 import type { ApiResponse, Lost, OpenStream } from '#pkg/kube/transport/exchange.ts';
-import { Backoff, SYSTEM_TIMING, sleep, type Timing } from '#pkg/kube/transport/timing.ts';
+import { Backoff, pauseAfter, SYSTEM_TIMING, sleep, type Timing } from '#pkg/kube/transport/timing.ts';
 import { type RawRequest, TRANSPORT_LIMITS, Transport, type TransportLimits } from '#pkg/kube/transport/transport.ts';
+import { AskedPauses } from './asked-pauses.ts';
 
 const FORBIDDEN_FOR_MS = 3_000;
 const PAUSE = { firstMs: 50, mostMs: 1_000 };
@@ -41,7 +42,7 @@ export interface ApiCall extends Target, CallOptions {
 const JSON_TYPE = 'application/json';
 export const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 << 20;
-const PAUSE_AT_429_MS = 1_000;
+const PAUSE_UNLESS_ASKED = { retryAfterMs: 1_000 };
 
 /** Calls that are repeated only if the server certainly did not do them, which is always safe. */
 export class Caller {
@@ -49,27 +50,39 @@ export class Caller {
   readonly #transport: Transport;
   readonly #userAgent: string;
   readonly #maxBytes: number;
+  readonly #pauses: AskedPauses;
 
   constructor(loadAccess: LoadAccess, options: ClientOptions) {
     this.timing = options.timing ?? SYSTEM_TIMING;
     this.#transport = new Transport(loadAccess, { ...TRANSPORT_LIMITS, ...options.limits });
     this.#userAgent = options.userAgent;
     this.#maxBytes = options.maxAnswerBytes ?? MAX_ANSWER_BYTES;
+    this.#pauses = new AskedPauses(this.timing);
   }
 
+  /** Waits and asks again while the server asks for that and there is time: at a 429, and a read at a 503 too. */
   async call(call: ApiCall): Promise<Outcome<unknown>> {
     const { timing } = this;
     const deadlineMs = timing.nowMs() + (call.timeoutMs ?? TIMEOUT_MS);
+    const key = `${call.method === 'GET' ? 'read' : 'write'} ${call.plural}`;
     for (;;) {
-      const leftMs = deadlineMs - timing.nowMs();
-      const result = await this.#transport.send(this.#rawRequest(call, leftMs));
-      if (call.budget !== undefined) call.budget.leftBytes -= sizeOf(result);
-      const outcome = interpret(result, call);
-      if (outcome.ok || outcome.because !== 'TooManyRequests') return outcome;
-      const pauseMs = (outcome.retryAfterMs ?? PAUSE_AT_429_MS) * (1 + timing.random() / 4);
-      if (call.signal?.aborted || timing.nowMs() + pauseMs >= deadlineMs) return outcome;
+      const early = this.#pauses.find(key);
+      const outcome = early ?? (await this.#ask(call, deadlineMs - timing.nowMs()));
+      if (outcome.ok) return outcome;
+      const pauseMs = pauseAfter({ ...PAUSE_UNLESS_ASKED, ...outcome }, 0, timing.random);
+      const isOver = call.signal?.aborted || timing.nowMs() + pauseMs >= deadlineMs;
+      if (isOver || !mayAskAgain(call, outcome)) {
+        if (early === null) this.#pauses.note(key, outcome);
+        return outcome;
+      }
       await sleep(timing, pauseMs, call.signal);
     }
+  }
+
+  async #ask(call: ApiCall, timeoutMs: number): Promise<Outcome<unknown>> {
+    const result = await this.#transport.send(this.#rawRequest(call, timeoutMs));
+    if (call.budget !== undefined) call.budget.leftBytes -= sizeOf(result);
+    return interpret(result, call);
   }
 
   /** An answer without an end, after its 200. */
@@ -97,6 +110,12 @@ export class Caller {
     const typed = { ...headers, 'content-type': contentType ?? JSON_TYPE };
     return { method, path, headers: typed, body: JSON.stringify(body), ...limits };
   }
+}
+
+/** A write that ended with a server error may have been done; who sent it must look first. */
+function mayAskAgain({ method }: ApiCall, { because, retryAfterMs }: Failure): boolean {
+  if (because === 'TooManyRequests') return true;
+  return because === 'ServerError' && method === 'GET' && retryAfterMs !== undefined;
 }
 
 function sizeOf(result: ApiResponse | Lost): number {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
 import { startScripted, THINGS } from '#test/support/scripted-client.ts';
 import { type Script, type ScriptedRequest, statusBody } from '#test/support/scripted-server.ts';
 
@@ -129,6 +130,72 @@ describe('429', () => {
     await using made = await startScripted(({ answer }) => answer(429, '', { 'retry-after': '30' }));
     const outcome = await made.client.create(THINGS, THING);
     expect(outcome).toMatchObject({ because: 'TooManyRequests', retryAfterMs: 30_000 });
+    expect(made.server.requests).toHaveLength(1);
+  });
+
+  test('a pause that no call could wait for binds the calls of the same kind that follow', async () => {
+    let aheadMs = 0;
+    const timing = { ...SYSTEM_TIMING, nowMs: () => performance.now() + aheadMs };
+    let isBusy = true;
+    const script: Script = ({ answer }) => (isBusy ? answer(429, '', { 'retry-after': '30' }) : answer(200, THING));
+    await using made = await startScripted(script, { timing });
+    const { client, server } = made;
+    await client.create(THINGS, THING);
+    isBusy = false;
+    aheadMs += 15_000;
+    const early = await client.update(THINGS, THING);
+    expect(early).toMatchObject({ because: 'TooManyRequests', retryAfterMs: expect.closeTo(15_000, -3) });
+    expect(server.requests).toHaveLength(1);
+    expect(await client.get(THINGS, AT)).toMatchObject({ ok: true });
+    expect(await client.create({ ...THINGS, plural: 'others' }, THING)).toMatchObject({ ok: true });
+    aheadMs += 15_000;
+    expect(await client.create(THINGS, THING)).toMatchObject({ ok: true });
+  });
+
+  test('the rest of such a pause is waited for by a call that has the time', async () => {
+    const at: number[] = [];
+    await using made = await startScripted(({ answer }) => {
+      at.push(performance.now());
+      if (at.length === 1) answer(429, '', { 'retry-after': '1' });
+      else answer(201, THING);
+    });
+    expect(await made.client.create(THINGS, THING, { timeoutMs: 500 })).toMatchObject({ because: 'TooManyRequests' });
+    expect(await made.client.create(THINGS, THING)).toMatchObject({ ok: true });
+    const [first = 0, second = 0] = at;
+    expect(second - first).toBeGreaterThanOrEqual(1_000);
+  });
+});
+
+describe('503 with Retry-After', () => {
+  const busyOnce = (made: number[]): Script => {
+    return ({ answer }) => {
+      made.push(performance.now());
+      if (made.length === 1) answer(503, 'no server is available', { 'retry-after': '1' });
+      else answer(200, THING);
+    };
+  };
+
+  test('a read waits for the pause and is repeated', async () => {
+    const at: number[] = [];
+    await using made = await startScripted(busyOnce(at));
+    expect(await made.client.get(THINGS, AT)).toMatchObject({ ok: true });
+    const [first = 0, second = 0] = at;
+    expect(second - first).toBeGreaterThanOrEqual(1_000);
+  });
+
+  test('a write may have been done: it is not repeated here, and the next one keeps the pause', async () => {
+    const at: number[] = [];
+    await using made = await startScripted(busyOnce(at));
+    const first = await made.client.create(THINGS, THING);
+    expect(first).toMatchObject({ because: 'ServerError', retryAfterMs: 1_000 });
+    expect(await made.client.create(THINGS, THING)).toMatchObject({ ok: true });
+    const [refusedAt = 0, doneAt = 0] = at;
+    expect(doneAt - refusedAt).toBeGreaterThanOrEqual(1_000);
+  });
+
+  test('without Retry-After a read fails at once', async () => {
+    await using made = await startScripted(({ answer }) => answer(503, ''));
+    expect(await made.client.get(THINGS, AT)).toMatchObject({ because: 'ServerError' });
     expect(made.server.requests).toHaveLength(1);
   });
 });

@@ -66,7 +66,7 @@ const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.
 
 /**
  * Typed requests to the API server. They never throw. They repeat only what the server certainly did not do: a refused stream,
- * a 401 after the credentials were read again, a 429 after the pause that the server asked for.
+ * a 401 after the credentials were read again, and after the pause that the server asked for a 429, or a read that got a 503.
  */
 export class KubeClient implements Disposable {
   readonly timing: Timing;

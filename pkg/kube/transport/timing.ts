@@ -58,6 +58,18 @@ export class Backoff {
   }
 }
 
+/**
+ * The pause before a failed request is sent again: the backoff, and never less than the server asked for. A quarter of what it
+ * asked for is random on top, because it asks all clients for the same.
+ */
+export function pauseAfter(
+  { retryAfterMs = 0 }: { readonly retryAfterMs?: number | undefined },
+  backoffMs: number,
+  random: () => number,
+): number {
+  return Math.max(backoffMs, retryAfterMs * (1 + random() / 4));
+}
+
 /** Returns the value of the promise, or null if the time is up or the signal fires first. The promise itself goes on. */
 export function within<T>(promise: Promise<T>, timeoutMs: number, signal: AbortSignal | undefined): Promise<T | null> {
   return new Promise((resolve, reject) => {

@@ -3,7 +3,7 @@ import type { ListQuery, Resource } from '#pkg/kube/objects/kube-object.ts';
 import type { Failure } from '#pkg/kube/objects/outcome.ts';
 import { isRestoredSince } from '#pkg/kube/objects/resource-version.ts';
 import { report } from '#pkg/kube/transport/report.ts';
-import { Backoff, type BackoffRange, sleep } from '#pkg/kube/transport/timing.ts';
+import { Backoff, type BackoffRange, pauseAfter, sleep } from '#pkg/kube/transport/timing.ts';
 import { KnownObjects, type WatchEvent } from './known-objects.ts';
 import { readWatch, type WatchLimits } from './watch-stream.ts';
 
@@ -177,9 +177,10 @@ export class Reflector implements AsyncDisposable {
 
   async #pause(during: 'list' | 'watch', failure: Failure): Promise<void> {
     if (this.#stop.signal.aborted) return;
-    const retryInMs = Math.max(this.#backoff.nextMs(), failure.retryAfterMs ?? 0);
+    const { timing } = this.#client;
+    const retryInMs = pauseAfter(failure, this.#backoff.nextMs(), timing.random);
     report(() => this.#options.onTrouble({ during, failure, retryInMs }));
-    await sleep(this.#client.timing, retryInMs, this.#stop.signal);
+    await sleep(timing, retryInMs, this.#stop.signal);
   }
 
   #tell(events: Iterable<WatchEvent>): void {

@@ -2,7 +2,7 @@ import { type CallOptions, PassingRefusals } from '#pkg/kube/client/caller.ts';
 import type { KubeClient, Seen } from '#pkg/kube/client/client.ts';
 import type { KubeObject, NewObject, Resource, SeenObject } from '#pkg/kube/objects/kube-object.ts';
 import { FAILURES, type Failure, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
-import { Backoff, sleep, type Timing } from '#pkg/kube/transport/timing.ts';
+import { Backoff, pauseAfter, sleep, type Timing } from '#pkg/kube/transport/timing.ts';
 
 const GONE: Outcome<null> = { ok: true, object: null };
 
@@ -140,7 +140,7 @@ async function untilDefinite<T>(
     const { outcome, isFinal } = await attempt(options, mayHaveLanded);
     if (outcome.ok || isFinal) return { ...outcome, mayStillLand: mayHaveLanded && canLandLate };
     const { retry, mayBeDone } = FAILURES[outcome.because];
-    const pauseMs = Math.max(backoff.nextMs(), outcome.retryAfterMs ?? 0);
+    const pauseMs = pauseAfter(outcome, backoff.nextMs(), timing.random);
     const mayPass = refusals.mayPass(outcome, timing.nowMs(), pauseMs);
     if (!retry && mayBeDone) return { ...outcome, mayStillLand: true };
     if (!retry && !mayPass && !mayHaveLanded) return { ...outcome, mayStillLand: false };

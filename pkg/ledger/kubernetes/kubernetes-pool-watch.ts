@@ -1,6 +1,6 @@
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { type Failure, failure } from '#pkg/kube/objects/outcome.ts';
-import { Backoff, sleep } from '#pkg/kube/transport/timing.ts';
+import { Backoff, pauseAfter, sleep } from '#pkg/kube/transport/timing.ts';
 import type { WatchItem } from '#pkg/kube/watch/watch-item.ts';
 import { readWatch } from '#pkg/kube/watch/watch-stream.ts';
 import { RECORD_LABELS } from '#pkg/record/record-metadata.ts';
@@ -55,7 +55,8 @@ export class PoolWatch implements AsyncDisposable {
       if (trouble === null || signal.aborted) continue;
       this.#from = null;
       this.#options.onTrouble(trouble);
-      await sleep(this.#client.timing, Math.max(this.#backoff.nextMs(), trouble.retryAfterMs ?? 0), signal);
+      const { timing } = this.#client;
+      await sleep(timing, pauseAfter(trouble, this.#backoff.nextMs(), timing.random), signal);
     }
   }
 

@@ -3,7 +3,7 @@ import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { KubeObject, ListQuery } from '#pkg/kube/objects/kube-object.ts';
 import type { ObjectTable } from '#pkg/kube/objects/object-table.ts';
 import { FAILURES, type Outcome } from '#pkg/kube/objects/outcome.ts';
-import { Backoff, sleep } from '#pkg/kube/transport/timing.ts';
+import { Backoff, pauseAfter, sleep } from '#pkg/kube/transport/timing.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { holderLabel, parseRecordName, RECORD_LABELS, toLabelValue } from '#pkg/record/record-metadata.ts';
 import { toLedgerError } from './kubernetes-failure.ts';
@@ -103,7 +103,7 @@ export class RecordReader {
       const leftMs = Math.max(1, deadlineMs - timing.nowMs());
       const outcome = await read(Math.min(attemptTimeoutMs, leftMs));
       if (outcome.ok) return outcome;
-      const pauseMs = Math.max(backoff.nextMs(), outcome.retryAfterMs ?? 0);
+      const pauseMs = pauseAfter(outcome, backoff.nextMs(), timing.random);
       if (!FAILURES[outcome.because].retry && !refusals.mayPass(outcome, timing.nowMs(), pauseMs)) return outcome;
       if (timing.nowMs() + pauseMs >= deadlineMs) return outcome;
       await sleep(timing, pauseMs);
