@@ -43,7 +43,7 @@ export interface AllocatorDeps {
   readonly sticky: StickyTakeOver | null;
   readonly queue: KeyedQueue;
   readonly options: PlanOptions;
-  readonly failpoint: Failpoint;
+  readonly failpoint?: Failpoint | undefined;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
 }
@@ -60,7 +60,7 @@ export class Allocator {
   /** Waits for `untilReady` inside the admission, so that waiting calls count towards its limit. */
   async add(args: AddArgs, call: Call, untilReady: () => Promise<void>): Promise<AddResponse> {
     const { queue, holders, failpoint } = this.#deps;
-    failpoint('add-received');
+    failpoint?.('add-received');
     if (!this.#admitted.tryTake()) {
       throw new IpamError('agent-busy', `the agent already has ${MOST_ADDS} ADDs to work on; try again later`);
     }
@@ -134,7 +134,7 @@ export class Allocator {
     const { journal, failpoint } = this.#deps;
     if (journal !== null) await spareAnswered(records, journal);
     if (spooled !== null) await this.#consumeRelease(args, spooled, records, call);
-    failpoint('spool-consumed');
+    failpoint?.('spool-consumed');
   }
 
   /**
@@ -154,7 +154,7 @@ export class Allocator {
   #answer({ args, facts }: AddCall, records: readonly IpRecord[]): AddResponse {
     const { index, announcer, failpoint } = this.#deps;
     const others = index.ofHolderUid(facts.holder.uid).filter((record) => isOtherInterface(record, args));
-    failpoint('answer-ready');
+    failpoint?.('answer-ready');
     for (const record of records) index.markAnswered(record);
     // During a migration the VMI still runs on the source node and answers there.
     if (!facts.isMigrationTarget) announcer.announce(facts.holder, records);

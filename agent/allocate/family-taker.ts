@@ -30,7 +30,7 @@ export interface FamilyTakerDeps {
   readonly suspectProbe: SuspectProbe;
   readonly exhaustedWaitMs: number;
   readonly nowMs: () => number;
-  readonly failpoint: Failpoint;
+  readonly failpoint?: Failpoint | undefined;
   readonly metrics: AgentMetrics;
 }
 

@@ -23,7 +23,7 @@ export interface Drafting {
 export interface Taking extends Drafting {
   readonly call: Call;
   readonly ledger: Ledger;
-  readonly failpoint: Failpoint;
+  readonly failpoint?: Failpoint | undefined;
   readonly nowMs: () => number;
   readonly metrics: AgentMetrics;
 }
@@ -59,7 +59,7 @@ async function takeNext(
   try {
     const value = view.pick();
     if (value === null) return null;
-    taking.failpoint('address-chosen');
+    taking.failpoint?.('address-chosen');
     // The holder is not needed, only another address: this saves a read per lost create.
     const outcome = await create(view, value, taking, { tellsHolder: false });
     return outcome.taken ? { record: outcome.record } : { lost: value };
@@ -120,7 +120,7 @@ async function create(view: PoolView, value: bigint, taking: Taking, wish: Wish)
     taking.metrics.createConflict();
     return outcome;
   }
-  taking.failpoint('record-created');
+  taking.failpoint?.('record-created');
   view.settle(value);
   return outcome;
 }

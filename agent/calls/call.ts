@@ -1,5 +1,7 @@
+import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { WriteLimits } from '#pkg/ledger/ledger.ts';
+import type { PoolRequest } from '#pkg/pool/request.ts';
 import { holderKey } from '#pkg/record/ip-record.ts';
 
 /** One request under way: how long its caller will wait, and whether the caller is still there. */
@@ -42,6 +44,21 @@ export function attachmentKey({ containerID, ifName }: Attachment): string {
 /** What calls for one interface of a pod queue on, whichever of its sandboxes they come from. */
 export function nicKey(holder: Parameters<typeof holderKey>[0]): string {
   return `holder ${holderKey(holder, 4)}`;
+}
+
+/** The part of a holder that the CNI call names, with or without Kubernetes. */
+export function attachmentIn({ ifName, network, containerID }: AddArgs) {
+  return { interface: ifName, ...(network === undefined ? {} : { network }), containerID };
+}
+
+/** What the network configuration of the call asks for. */
+export function cniConfigIn(args: AddArgs): PoolRequest['cniConfig'] {
+  return {
+    ipv4: args.defaultIPv4IPPool ?? [],
+    ipv6: args.defaultIPv6IPPool ?? [],
+    cleanGateway: args.cleanGateway ?? false,
+    matchMasterSubnet: args.matchMasterSubnet ?? false,
+  };
 }
 
 /**

@@ -6,6 +6,7 @@ import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import type { Controller } from '#pkg/pool/request.ts';
 import type { Holder } from '#pkg/record/ip-record.ts';
 import { believingOwners } from '#test/support/believing-owners.ts';
+import { buildRecord } from '#test/support/build-record.ts';
 import { PodHolders, type PodHoldersOptions, type PodHoldersPorts } from './pod-holders.ts';
 
 const POD: PodFacts = {
@@ -55,7 +56,7 @@ function resolve({ pod = {}, controller = null, options = {}, args = {}, ports =
       nodeLabels: { current: () => ({ zone: 'x' }) },
       controllers: { find: async () => top },
       owners: believingOwners({ ...OPTIONS, ...options }),
-      holderOf: () => null,
+      index: { ofHolderUid: () => [] },
       onRefused: () => {},
       ...ports,
     },
@@ -180,15 +181,11 @@ describe('a virtual machine', () => {
 
 describe('what a record of this pod has stored is not asked again, and not from the pod', () => {
   const stored = (more: Partial<Holder>): Wish['ports'] => ({
-    holderOf: () => ({
-      kind: 'Pod',
-      namespace: 'prod',
-      name: 'web-0',
-      interface: 'eth0',
-      attachGeneration: 1,
-      node: 'worker-1',
-      ...more,
-    }),
+    index: {
+      ofHolderUid: () => [
+        buildRecord({ holder: { kind: 'Pod', namespace: 'prod', name: 'web-0', node: 'worker-1', ...more } }),
+      ],
+    },
     owners: { verify: () => Promise.reject(new Error('it was read')) },
   });
   const owner = { ...WEB, uid: 'o1' };

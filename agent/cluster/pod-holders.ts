@@ -1,6 +1,8 @@
+import { attachmentIn, cniConfigIn } from '#agent/calls/call.ts';
 import type { DescribeNetns } from '#agent/node/netns-evidence.ts';
+import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { Standing } from '#agent/owners/owner-verifier.ts';
-import { attachmentIn, cniConfigIn, type HolderFacts, type HolderSource } from '#agent/sources/holder-source.ts';
+import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
 import type { PodFacts, Pods } from '#agent/sources/pods.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import { POD_MARKS } from '#pkg/crd/pod-marks.ts';
@@ -28,8 +30,8 @@ export interface PodHoldersPorts {
   readonly nodeLabels: { current(): Labels };
   readonly controllers: { find(pod: PodFacts): Promise<Controller | null> };
   readonly owners: { verify(pod: PodFacts, top: Controller | null): Promise<Standing> };
-  /** As a record of this pod has it: what was verified once is not read again. Null: there is no such record. */
-  readonly holderOf: (podUid: string) => Holder | null;
+  /** What was verified once is not read again. */
+  readonly index: Pick<NodeIndex, 'ofHolderUid'>;
   /** What the pod says about itself and is not so, for whoever looks at the pod. */
   readonly onRefused: (pod: PodFacts, why: string) => void;
 }
@@ -87,8 +89,8 @@ export class PodHolders implements HolderSource {
   }
 
   async #standingOf(pod: PodFacts, controller: Controller | null): Promise<Standing> {
-    const { owners, holderOf, onRefused } = this.#ports;
-    const stored = holderOf(pod.uid);
+    const { owners, index, onRefused } = this.#ports;
+    const stored = index.ofHolderUid(pod.uid)[0]?.spec.holder;
     // Its owner too: who may change a pod may give it another one.
     if (stored?.owner !== undefined) return standingIn(stored);
     const standing = await owners.verify(pod, controller);

@@ -54,7 +54,7 @@ export interface ClusterAgent extends AsyncDisposable {
 export async function startClusterAgent(
   { config, env, dataDirectory, spoolDirectory, loadAccess, metrics }: ClusterAgentConfig,
   log: Logger,
-  failpoint: Failpoint = () => {},
+  failpoint?: Failpoint,
 ): Promise<ClusterAgent> {
   await using starting = new AsyncDisposableStack();
   const socketPath = config.ipamUnixSocketPath;
@@ -97,7 +97,7 @@ export async function startClusterAgent(
       nodeLabels: watches.nodeLabels,
       controllers: watches.controllers,
       owners: new OwnerVerifier(readOwner, config, nowMs),
-      holderOf: (uid) => index.ofHolderUid(uid)[0]?.spec.holder ?? null,
+      index,
       onRefused: told.onRefused,
     },
     {

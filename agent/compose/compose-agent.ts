@@ -63,7 +63,7 @@ export interface AgentPorts {
   readonly refuseRelease: RefuseRelease;
   readonly exhaustedWaitMs: number;
   readonly log: Logger;
-  readonly failpoint: Failpoint;
+  readonly failpoint?: Failpoint | undefined;
   /** Null where this process may not probe. */
   readonly prober: (Probing & Announcing) | null;
   readonly probeSettings: ProbeSettings;

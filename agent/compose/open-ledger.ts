@@ -34,7 +34,7 @@ export async function openLedger(
   starting: AsyncDisposableStack,
 ): Promise<NodeLedger> {
   const journal = await openJournal(dataDirectory, log);
-  const answered = await openAnswered(dataDirectory, log);
+  const answered = await openAnswered(dataDirectory, node, log);
   starting.defer(() => answered.settled());
   const revisions = new LedgerRevisions(nowMs);
   for (const record of answered.all()) revisions.note(record);
@@ -45,10 +45,7 @@ export async function openLedger(
   starting.defer(() => raw.close());
   const held = heldAfterRestore(raw, revisions, () => readRevision(client));
   const ledger = journalled(held, journal, () => new Date());
-  const index = new NodeIndex(nowMs, (record) => {
-    // The target of a migration is answered with a record of the source node, which keeps it there.
-    if (record.spec.holder.node === node) answered.keep(record);
-  });
+  const index = new NodeIndex(nowMs, answered);
   return { ledger, raw, journal, answered, revisions, index };
 }
 
@@ -59,8 +56,8 @@ async function rememberRestores(revisions: LedgerRevisions, file: string): Promi
   revisions.onFall(() => void writeFile(file, '', { mode: 0o600 }).catch(() => {}));
 }
 
-async function openAnswered(dataDirectory: string, log: Logger): Promise<AnsweredStore> {
-  return await AnsweredStore.open(join(dataDirectory, 'answered'), (file, why) =>
+async function openAnswered(dataDirectory: string, node: string, log: Logger): Promise<AnsweredStore> {
+  return await AnsweredStore.open(join(dataDirectory, 'answered'), node, (file, why) =>
     log.warn({ file, why }, 'answered attachment not kept on disk'),
   );
 }

@@ -34,7 +34,7 @@ export interface StandaloneConfig {
 export async function startStandaloneAgent(
   config: StandaloneConfig,
   log: Logger,
-  failpoint: Failpoint = () => {},
+  failpoint?: Failpoint,
 ): Promise<AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
   await takeHost(config, starting);

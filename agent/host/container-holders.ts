@@ -1,5 +1,6 @@
+import { attachmentIn, cniConfigIn } from '#agent/calls/call.ts';
 import { type DescribeNetns, describeNetnsOn, type HostIdentity } from '#agent/node/netns-evidence.ts';
-import { attachmentIn, cniConfigIn, type HolderFacts, type HolderSource } from '#agent/sources/holder-source.ts';
+import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 
 /**

@@ -12,7 +12,7 @@ async function makeDirectory(): Promise<string> {
 }
 
 const told: string[] = [];
-const open = (directory: string) => AnsweredStore.open(directory, (file) => told.push(file));
+const open = (directory: string) => AnsweredStore.open(directory, 'host-1', (file) => told.push(file));
 
 test('what was kept is there after a restart, and what was forgotten is not', async () => {
   const directory = await makeDirectory();
@@ -26,6 +26,15 @@ test('what was kept is there after a restart, and what was forgotten is not', as
   await store.settled();
   expect((await open(directory)).all()).toEqual([kept]);
   expect(await readdir(directory)).toEqual(['10.0.0.10.json']);
+});
+
+test('a record of another node is not kept: the source of a migration keeps it', async () => {
+  const directory = await makeDirectory();
+  const store = await open(directory);
+  store.keep(buildRecord({ address: '10.0.0.10', holder: { node: 'host-2' } }));
+  await store.settled();
+  expect(store.all()).toEqual([]);
+  expect(await readdir(directory)).toEqual([]);
 });
 
 test('the last address of an interface replaces the one before it', async () => {

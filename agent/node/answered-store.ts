@@ -20,6 +20,7 @@ export type OnStoreTrouble = (file: string, why: string) => void;
  */
 export class AnsweredStore {
   readonly #directory: string;
+  readonly #node: string;
   readonly #onTrouble: OnStoreTrouble;
   readonly #records = new Map<string, IpRecord>();
   /** The name of the record by interface and family. */
@@ -31,15 +32,16 @@ export class AnsweredStore {
   readonly #unwritten = new Set<string>();
   #lost: readonly LostAddress[] = [];
 
-  private constructor(directory: string, onTrouble: OnStoreTrouble) {
+  private constructor(directory: string, node: string, onTrouble: OnStoreTrouble) {
     this.#directory = directory;
+    this.#node = node;
     this.#onTrouble = onTrouble;
   }
 
-  static async open(directory: string, onTrouble: OnStoreTrouble): Promise<AnsweredStore> {
+  static async open(directory: string, node: string, onTrouble: OnStoreTrouble): Promise<AnsweredStore> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await refuseForeignDirectory(directory);
-    const store = new AnsweredStore(directory, onTrouble);
+    const store = new AnsweredStore(directory, node, onTrouble);
     for (const file of await readdir(directory)) await store.#load(file);
     return store;
   }
@@ -67,6 +69,8 @@ export class AnsweredStore {
 
   /** An interface has one address of a family: what it was answered with before is forgotten. */
   keep(record: IpRecord): void {
+    // The target of a migration is answered with a record of the source node, which keeps it there.
+    if (record.spec.holder.node !== this.#node) return;
     const known = this.#records.get(record.name);
     const isSame = known?.uid === record.uid && known.resourceVersion === record.resourceVersion;
     if (isSame && !this.#unwritten.has(fileOf(record.name))) return;

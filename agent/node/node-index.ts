@@ -1,4 +1,5 @@
 import type { IpRecord } from '#pkg/record/ip-record.ts';
+import type { AnsweredStore } from './answered-store.ts';
 
 interface Entry {
   readonly record: IpRecord;
@@ -16,11 +17,11 @@ export class NodeIndex {
   readonly #byContainer = new Map<string, Set<string>>();
   readonly #byUid = new Map<string, Set<string>>();
   readonly #nowMs: () => number;
-  readonly #onAnswered: (record: IpRecord) => void;
+  readonly #answered: Pick<AnsweredStore, 'keep'> | null;
 
-  constructor(nowMs: () => number, onAnswered: (record: IpRecord) => void = () => {}) {
+  constructor(nowMs: () => number, answered: Pick<AnsweredStore, 'keep'> | null = null) {
     this.#nowMs = nowMs;
-    this.#onAnswered = onAnswered;
+    this.#answered = answered;
   }
 
   get size(): number {
@@ -75,7 +76,7 @@ export class NodeIndex {
     const entry = this.#byName.get(name);
     if (entry?.record.uid !== uid) return;
     this.#byName.set(name, { ...entry, isAnswered: true });
-    this.#onAnswered(entry.record);
+    this.#answered?.keep(entry.record);
   }
 
   /** A record outlives its holder: what the one before was answered says nothing about the next. */

@@ -26,7 +26,7 @@ export interface GiveBackDeps {
   readonly answered: AnsweredStore | null;
   readonly now: () => Date;
   readonly nowMs: () => number;
-  readonly failpoint: Failpoint;
+  readonly failpoint?: Failpoint | undefined;
   readonly log: Logger;
 }
 
@@ -70,7 +70,7 @@ export class GiveBack {
     const outcome = await this.#deps.ledger.release(seen, limits);
     this.#deps.index.drop(seen);
     if (!outcome.done) return await this.#refused(seen, outcome.because);
-    this.#deps.failpoint('record-released');
+    this.#deps.failpoint?.('record-released');
     this.#deps.views.markFree(seen);
     return 'released';
   }

@@ -13,7 +13,7 @@ export interface ReleaserDeps {
   readonly spool: Spool;
   readonly queue: KeyedQueue;
   readonly judge: DecideRelease;
-  readonly failpoint: Failpoint;
+  readonly failpoint?: Failpoint | undefined;
   readonly nowMs: () => number;
   /** How long a DEL waited for those before it. */
   readonly onTurn: (waitedMs: number) => void;
@@ -47,7 +47,7 @@ export class Releaser {
 
   async del(args: DelArgs): Promise<Released[]> {
     const { failpoint, queue, nowMs, onTurn } = this.#deps;
-    failpoint('del-received');
+    failpoint?.('del-received');
     const receivedAtMs = nowMs();
     return await queue.run([attachmentKey(args)], () => {
       onTurn(nowMs() - receivedAtMs);
@@ -74,7 +74,7 @@ export class Releaser {
       const entry = await this.#deps.spool.read(name);
       if (entry.kind !== 'del') return null;
       const released = await this.#releaseAll(entry.args);
-      this.#deps.failpoint('spool-entry-applied');
+      this.#deps.failpoint?.('spool-entry-applied');
       await this.#deps.spool.remove(entry.args);
       return released;
     });

@@ -109,10 +109,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // Whether the owner that a pod names is its owner.
   'agent/owners': onNode([...AGENT, 'pkg/kube/objects', 'agent/sources']),
   'agent/cluster': onNode(
-    [...AGENT, ...CLUSTER, 'agent/node', 'agent/sources', 'agent/owners', 'agent/release'],
+    [...AGENT, ...CLUSTER, 'agent/calls', 'agent/node', 'agent/sources', 'agent/owners', 'agent/release'],
     ['pino'],
   ),
-  'agent/host': onNode([...AGENT, 'agent/node', 'agent/sources', 'agent/release'], ['pino', 'yaml']),
+  'agent/host': onNode([...AGENT, 'agent/calls', 'agent/node', 'agent/sources', 'agent/release'], ['pino', 'yaml']),
   'agent/serve': onNode(
     [
       ...AGENT,

@@ -43,7 +43,7 @@ export async function openEyes(client: KubeClient): Promise<Eyes> {
         SWITCHES,
         () => performance.now(),
       ),
-      holderOf: () => null,
+      index: { ofHolderUid: () => [] },
       onRefused: () => {},
     },
     {

@@ -69,8 +69,8 @@ export async function startMemoryClusterAgent(
   await spool.prepare();
   const raw = wish.ledger ?? createMemoryLedger();
   const ledger = journalled(raw, journal, now);
-  const answered = wish.answered ?? (await AnsweredStore.open(join(directory, 'answered'), failOn));
-  const index = new NodeIndex(nowMs, (record) => answered.keep(record));
+  const answered = wish.answered ?? (await AnsweredStore.open(join(directory, 'answered'), node, failOn));
+  const index = new NodeIndex(nowMs, answered);
   const catalog = new FixedCatalog(pools);
   const log = pino({ level: 'silent' });
   const holders = new PodHolders(
@@ -80,7 +80,7 @@ export async function startMemoryClusterAgent(
       nodeLabels: { current: () => ({}) },
       controllers: { find: async (pod) => controllerOf(pod) },
       owners: believingOwners(SWITCHES),
-      holderOf: (uid) => index.ofHolderUid(uid)[0]?.spec.holder ?? null,
+      index,
       onRefused: () => {},
     },
     {
