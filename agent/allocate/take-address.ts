@@ -5,6 +5,7 @@ import type { PoolView } from '#agent/views/pool-view.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import { cidrContains } from '#pkg/ip/cidr.ts';
+import { takeInTime } from '#pkg/kube/transport/slot-in-time.ts';
 import { within } from '#pkg/kube/transport/timing.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
@@ -76,16 +77,12 @@ async function untilMayCreate(view: PoolView, taking: Taking): Promise<boolean> 
   for (;;) {
     if (view.isAwaited) await untilRead(view, () => view.untilLoaded(), taking);
     if (view.freeCount === 0n) return false;
-    const hasSlot = view.creates.tryTake() || (await view.creates.take(endOf(taking)));
+    const hasSlot = await takeInTime(view.creates, timeLeftMs(taking.call, taking.nowMs()), taking.call.signal);
     if (hasSlot && !view.isAwaited && !isOver(taking)) return true;
     if (hasSlot) view.creates.giveBack();
     throwIfOver(view, taking);
     if (!hasSlot) throw new IpamError('out-of-time', `timed out waiting for a turn in pool ${view.pool.name}`);
   }
-}
-
-function endOf({ call, nowMs }: Taking): AbortSignal {
-  return AbortSignal.any([call.signal, AbortSignal.timeout(Math.ceil(timeLeftMs(call, nowMs())))]);
 }
 
 /** Waits as long as the call has time for a write after it. The read itself goes on, and other calls use it. */

@@ -2,6 +2,7 @@ import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2';
 import { Slots } from '#pkg/concurrency/slots.ts';
 import { AccessCache, CurrentSession, type LoadAccess, type SessionLimits } from './connection.ts';
 import { type ApiResponse, exchange, type Lost, type OpenStream, openStream } from './exchange.ts';
+import { takeInTime } from './slot-in-time.ts';
 import { within } from './timing.ts';
 
 export interface TransportLimits extends SessionLimits {
@@ -50,7 +51,7 @@ export class Transport {
   /** `timeoutMs` includes the time in the queue and the time to connect. */
   async send(request: RawRequest): Promise<ApiResponse | Lost> {
     const deadlineMs = performance.now() + request.timeoutMs;
-    if (!this.#slots.tryTake() && !(await this.#slots.take(limitOf(request)))) {
+    if (!(await takeInTime(this.#slots, request.timeoutMs, request.signal))) {
       return { wasSent: false, message: 'too many requests to the API server are under way' };
     }
     try {
@@ -117,9 +118,4 @@ export class Transport {
       return { wasSent: false, message: thrown instanceof Error ? thrown.message : String(thrown) };
     }
   }
-}
-
-function limitOf({ timeoutMs, signal }: RawRequest): AbortSignal {
-  const timeout = AbortSignal.timeout(Math.max(0, Math.ceil(timeoutMs)));
-  return signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
 }
