@@ -1,6 +1,6 @@
 /** Whether `a` was written before `b`. A version that is not a number cannot be compared and counts as later. */
 export function isOlder(a: string, b: string): boolean {
-  return isNumber(a) && isNumber(b) && BigInt(a) < BigInt(b);
+  return a !== b && isNumber(a) && isNumber(b) && BigInt(a) < BigInt(b);
 }
 
 /** No cluster writes that often between two looks. Kubernetes recommends to bump the revision of a restored etcd by a billion. */

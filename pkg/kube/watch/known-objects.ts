@@ -1,4 +1,5 @@
 import type { KubeObject, ObjectMeta } from '#pkg/kube/objects/kube-object.ts';
+import { isOlder } from '#pkg/kube/objects/resource-version.ts';
 import type { WatchItem } from './watch-item.ts';
 
 interface ObjectIdentity {
@@ -21,6 +22,14 @@ interface Known {
 /** The objects that the handler has seen, as names and versions only. From these a new list is turned into events. */
 export class KnownObjects {
   #known = new Map<string, Known>();
+
+  /** Whether an object is listed in an older version than the one known: only a restored store has it again. */
+  isNewerThan(items: readonly KubeObject[]): boolean {
+    return items.some(({ metadata }) => {
+      const known = this.#known.get(keyOf(metadata));
+      return known?.identity.uid === metadata.uid && isOlder(metadata.resourceVersion, known.resourceVersion);
+    });
+  }
 
   *replace(items: readonly KubeObject[]): Generator<WatchEvent> {
     const listed = new Set(items.map(({ metadata }) => keyOf(metadata)));

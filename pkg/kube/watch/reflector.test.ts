@@ -183,6 +183,30 @@ test('after a break and a restore from a backup it lists anew, and says so befor
   expect(made.watches()[1]?.query.get('resourceVersion')).toBe('7');
 });
 
+test.each([
+  { name: 'a watch that the stopping server ended in order', end: 'end', listed: 7 },
+  { name: 'a watch that is too old, in a store that has caught up', end: 'expired', listed: 30 },
+])('after $name a restore is noticed', async ({ end, listed }) => {
+  const told: string[] = [];
+  let isRestored = false;
+  await using made = await start(
+    (request) => {
+      if (isComparison(request)) return request.answer(200, listOf(listed, thing('a', 3)));
+      if (!isWatch(request)) return request.answer(200, isRestored ? listOf(listed, thing('a', 3)) : listOf(5));
+      if (isRestored) return beginWatch(request);
+      beginWatch(request, event('ADDED', thing('a', 12)), event('ADDED', thing('b', 20)));
+      setTimeout(() => {
+        isRestored = true;
+        if (end === 'end') request.stream.end();
+        else request.stream.write(event('ERROR', statusBody(410, 'Expired')));
+      }, 50);
+    },
+    { onRestored: () => void told.push('restored'), onEvent: (it) => void told.push(it.type) },
+  );
+  await vi.waitFor(() => expect(made.watches()).toHaveLength(2));
+  expect(told).toEqual(['Synced', 'Added', 'Added', 'restored', 'Deleted', 'Modified', 'Synced']);
+});
+
 test('a store that was restored with a revision bump is restored too, and a new list says so first', async () => {
   const told: string[] = [];
   let isRestored = false;

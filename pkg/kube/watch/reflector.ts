@@ -40,6 +40,8 @@ const GRACE_MS = 30_000;
 const MAX_LINE_BYTES = 8 << 20;
 const GRANT_TIMEOUT_MS = 30_000;
 const SOUND_AFTER_MS = 1_000;
+/** A watch that ends this long before its time was not ended by its time. */
+const EARLY_MS = 2_000;
 const MOST_BAD_WATCHES = 3;
 
 /**
@@ -95,7 +97,8 @@ export class Reflector implements AsyncDisposable {
       return this.#pause('list', listed);
     }
     const { items, resourceVersion } = listed.object;
-    if (isRestoredSince(resourceVersion, this.#lastVersion)) report(() => this.#options.onRestored?.());
+    const isRestored = isRestoredSince(resourceVersion, this.#lastVersion) || this.#known.isNewerThan(items);
+    if (isRestored) report(() => this.#options.onRestored?.());
     this.#tell(this.#known.replace(items));
     this.#moveTo(resourceVersion);
     this.#noteAnswer();
@@ -152,6 +155,8 @@ export class Reflector implements AsyncDisposable {
     // A lost connection is followed by a pause anyway. A server that ends each watch after one bookmark must not cause a busy loop.
     if (wasSound || (hasMoved && ended !== null)) this.#backoff.reset();
     if (wasSound || hasMoved) this.#badWatches = 0;
+    // A server that stops ends its watches in order. The next one may be on another store.
+    this.#mustCompare ||= ended === null && timing.nowMs() - startedAtMs < timeoutSeconds * 1_000 - EARLY_MS;
     if (ended !== null) await this.#afterFailure(ended);
     else if (!wasSound)
       await this.#pause('watch', { ok: false, because: 'Unknown', message: 'the watch ended at once' });
