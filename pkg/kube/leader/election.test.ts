@@ -6,11 +6,30 @@ import { Election, type ElectionOptions, type ElectionTrouble } from './election
 
 const PACE = { leaseMs: 1_000, renewDeadlineMs: 400, retryMs: 50 };
 
+const META = { namespace: 'n', name: 'l', uid: 'u' };
+
 /** One lease, in an API server that can be made to fail. */
-async function stand(options: Pick<ElectionOptions, 'lead'> & Partial<ElectionOptions>) {
-  let lease: { metadata: object } | null = null;
-  let version = 1;
-  const state = { isBroken: false, refusals: 0 };
+async function stand({
+  before = '',
+  ...options
+}: Pick<ElectionOptions, 'lead'> & Partial<ElectionOptions> & { readonly before?: string }) {
+  let lease: { metadata: { resourceVersion: string }; spec: { holderIdentity: string } } | null = null;
+  let version = 100;
+  const state = {
+    isBroken: false,
+    refusals: 0,
+    /** Replaces the lease by one that is older: holder '' for none at all. */
+    restore: (holderIdentity: string) => {
+      version -= 10;
+      const spec = { holderIdentity, leaseDurationSeconds: 1, leaseTransitions: 0 };
+      lease = holderIdentity === '' ? null : { metadata: { ...META, resourceVersion: String(version) }, spec };
+    },
+    holder: () => lease?.spec.holderIdentity,
+  };
+  if (before !== '') {
+    version += 10;
+    state.restore(before);
+  }
   const made = await startScripted(({ method, body, answer }) => {
     if (state.isBroken) return answer(500, '');
     if (state.refusals > 0) {
@@ -18,9 +37,11 @@ async function stand(options: Pick<ElectionOptions, 'lead'> & Partial<ElectionOp
       return answer(403, statusBody(403, 'Forbidden'));
     }
     if (method !== 'GET') {
-      version += 1;
       const sent = JSON.parse(body);
-      lease = { ...sent, metadata: { ...sent.metadata, uid: 'u', resourceVersion: String(version) } };
+      const expected = sent.metadata.resourceVersion ?? '';
+      if (expected !== (lease?.metadata.resourceVersion ?? '')) return answer(409, statusBody(409, 'Conflict'));
+      version += 1;
+      lease = { ...sent, metadata: { ...META, resourceVersion: String(version) } };
     }
     if (lease === null) return answer(404, statusBody(404, 'NotFound', { name: 'l', kind: 'leases' }));
     answer(200, lease);
@@ -115,4 +136,34 @@ test('a handler of trouble that throws does not end the election', async () => {
   await wait(700);
   made.state.isBroken = false;
   await vi.waitFor(() => expect(made.election.isLeader()).toBe(true));
+});
+
+test('a leader whose lease was set back with etcd starts a new term, and says why', async () => {
+  const terms: AbortSignal[] = [];
+  const onRestored = vi.fn();
+  await using made = await stand({ lead: async (term) => void terms.push(term), onRestored });
+  await vi.waitFor(() => expect(terms).toHaveLength(1));
+  await wait(200);
+  made.state.restore('me');
+  await vi.waitFor(() => expect(terms).toHaveLength(2));
+  expect(terms.map(({ aborted }) => aborted)).toEqual([true, false]);
+  expect(onRestored).toHaveBeenCalledOnce();
+  await wait(300);
+  expect(terms).toHaveLength(2);
+});
+
+test.each([
+  { name: 'names this candidate', holder: 'me' },
+  { name: 'is gone', holder: '' },
+])('a lease that was set back and $name does not end the claim of who led a moment ago', async ({ holder }) => {
+  const pace = { leaseMs: 1_000, renewDeadlineMs: 400, retryMs: 50 };
+  await using made = await stand({ lead: async () => {}, pace, before: 'other' });
+  await wait(300);
+  made.state.restore(holder);
+  const restoredAt = performance.now();
+  await wait(600);
+  expect(made.election.isLeader()).toBe(false);
+  expect(made.state.holder() ?? '').toBe(holder);
+  await vi.waitFor(() => expect(made.election.isLeader()).toBe(true));
+  expect(performance.now() - restoredAt).toBeLessThan(3_000);
 });

@@ -20,6 +20,11 @@ export interface ElectionOptions {
    */
   readonly lead: (term: AbortSignal) => Promise<void>;
   readonly onTrouble: (trouble: ElectionTrouble) => void;
+  /**
+   * etcd was restored from a backup. A leader's term ends, so that the next one begins without what it believed to know. Every
+   * candidate hears of it.
+   */
+  readonly onRestored?: () => void;
   readonly pace?: ElectionPace;
 }
 
@@ -50,7 +55,8 @@ export class Election implements AsyncDisposable {
     this.#client = client;
     this.#options = options;
     this.#pace = options.pace ?? PACE;
-    this.#claim = new LeaseClaim(client, { ...options, leaseMs: this.#pace.leaseMs });
+    const onRestored = () => this.#restart();
+    this.#claim = new LeaseClaim(client, { ...options, leaseMs: this.#pace.leaseMs, onRestored });
     this.#running = this.#run();
   }
 
@@ -95,7 +101,9 @@ export class Election implements AsyncDisposable {
     else if (claimed.failure !== null) this.#report({ during: 'claim', failure: claimed.failure });
     const holds = timing.nowMs() < this.#leadUntilMs;
     if (this.#term !== null && !holds) this.#endTerm();
-    if (this.#term === null && claimed.held && holds && !this.#stop.signal.aborted) this.#startTerm();
+    // After a restore the work of the ended term may still go on.
+    const mayStart = this.#term === null && !this.#isWorking && !this.#stop.signal.aborted;
+    if (mayStart && claimed.held && holds) this.#startTerm();
   }
 
   #startTerm(): void {
@@ -114,6 +122,11 @@ export class Election implements AsyncDisposable {
     } finally {
       this.#isWorking = false;
     }
+  }
+
+  #restart(): void {
+    report(() => this.#options.onRestored?.());
+    this.#endTerm();
   }
 
   #report(trouble: ElectionTrouble): void {

@@ -2,6 +2,7 @@ import { askPastRefusals } from '#pkg/kube/client/caller.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { type Failure, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
+import { isOlder } from '#pkg/kube/objects/resource-version.ts';
 import { heldBy, LEASES, type LeaseSpec, readLeaseSpec, released } from './lease.ts';
 
 export interface ClaimOptions {
@@ -10,6 +11,8 @@ export interface ClaimOptions {
   readonly identity: string;
   readonly leaseMs: number;
   readonly now: () => Date;
+  /** The lease is older than it was: etcd was restored from a backup. */
+  readonly onRestored: () => void;
 }
 
 interface Observed {
@@ -27,6 +30,8 @@ export class LeaseClaim {
   readonly #client: KubeClient;
   readonly #options: ClaimOptions;
   #observed: Observed | null = null;
+  /** The version that this process saw last, also while `#observed` is null. */
+  #lastVersion = '0';
 
   constructor(client: KubeClient, options: ClaimOptions) {
     this.#client = client;
@@ -63,12 +68,25 @@ export class LeaseClaim {
     const found = await askPastRefusals(this.#client.timing, deadlineMs, (timeoutMs) =>
       this.#client.get(LEASES, this.#options, { timeoutMs }),
     );
+    if (!found.ok && found.because !== 'NotFound') return found;
+    const isSetBack = !found.ok || this.#isSetBack(found.object);
+    // Whoever led a moment ago still believes so, although the restored lease names another candidate, or there is none.
+    if (isSetBack && this.#isHeldByAnother()) return null;
     if (found.ok) this.#observe(found.object);
-    if (!found.ok && found.because === 'NotFound') this.#observed = null;
-    return found.ok || found.because === 'NotFound' ? null : found;
+    else this.#observed = null;
+    return null;
+  }
+
+  /** Tells of a restore once. The lease counts as set back until the claim that was seen before it has expired. */
+  #isSetBack({ metadata: { resourceVersion } }: KubeObject): boolean {
+    const isRestored = isOlder(resourceVersion, this.#lastVersion);
+    this.#lastVersion = resourceVersion;
+    if (isRestored) this.#options.onRestored();
+    return isOlder(resourceVersion, this.#observed?.lease.metadata.resourceVersion ?? '0');
   }
 
   #observe(lease: KubeObject): void {
+    this.#lastVersion = lease.metadata.resourceVersion;
     const isKnown = this.#observed?.lease.metadata.resourceVersion === lease.metadata.resourceVersion;
     const sinceMs = isKnown && this.#observed !== null ? this.#observed.sinceMs : this.#client.timing.nowMs();
     this.#observed = { lease, spec: readLeaseSpec(lease), sinceMs };
