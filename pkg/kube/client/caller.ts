@@ -19,7 +19,9 @@ export interface ClientOptions {
   readonly limits?: Partial<TransportLimits>;
   readonly timing?: Timing;
   readonly maxAnswerBytes?: number;
-  /** For all pages of a list together; the default is 512 MiB. */
+  /** For one page of a list; the default is 16 MiB. */
+  readonly maxPageBytes?: number;
+  /** For all pages of a list that is kept; the default is 512 MiB. */
   readonly maxListBytes?: number;
 }
 

@@ -13,13 +13,13 @@ import {
   type SeenObject,
 } from '#pkg/kube/objects/kube-object.ts';
 import { type ObjectList, type Page, readObjectPage } from '#pkg/kube/objects/object-list.ts';
-import { ColumnCutter, type ObjectTable, readTablePage } from '#pkg/kube/objects/object-table.ts';
+import { ColumnCutter, type ObjectTable, readTablePage, type TablePage } from '#pkg/kube/objects/object-table.ts';
 import { type Failure, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
 import type { LoadAccess } from '#pkg/kube/transport/connection.ts';
 import type { OpenStream } from '#pkg/kube/transport/exchange.ts';
 import type { Timing } from '#pkg/kube/transport/timing.ts';
 import { type ApiCall, Caller, type CallOptions, type ClientOptions } from './caller.ts';
-import { readAllPages } from './paged-list.ts';
+import { type PageLimits, type PageSink, type Paging, readPages } from './paged-list.ts';
 
 /** `metadata` leaves spec and status on the server. */
 export type Form = 'full' | 'metadata';
@@ -33,7 +33,7 @@ export interface ReadOptions extends CallOptions {
 
 /** `timeoutMs` is for the whole list with all its pages. Without it each page has 10 s and the list two minutes. */
 export interface ListOptions extends ReadOptions {
-  /** Objects per request; 0 for all in one. */
+  /** Objects per request; 0 for all in one. Without it pages have about 1 MiB. */
   readonly pageSize?: number;
   readonly pageTimeoutMs?: number;
   /** What is kept of each object while the other pages are read; by default all of it. */
@@ -58,7 +58,7 @@ export interface Seen extends ObjectName {
   readonly resourceVersion?: string;
 }
 
-const PAGE_SIZE = 500;
+const MAX_PAGE_BYTES = 16 << 20;
 const MAX_LIST_BYTES = 512 << 20;
 const TABLE = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
@@ -71,11 +71,13 @@ const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.
 export class KubeClient implements Disposable {
   readonly timing: Timing;
   readonly #caller: Caller;
+  readonly #maxPageBytes: number;
   readonly #maxListBytes: number;
 
   constructor(loadAccess: LoadAccess, options: ClientOptions) {
     this.#caller = new Caller(loadAccess, options);
     this.timing = this.#caller.timing;
+    this.#maxPageBytes = options.maxPageBytes ?? MAX_PAGE_BYTES;
     this.#maxListBytes = options.maxListBytes ?? MAX_LIST_BYTES;
   }
 
@@ -93,25 +95,27 @@ export class KubeClient implements Disposable {
 
   /** Consistent: every write that was finished before the call is in it. */
   async list(resource: Resource, query: ListQuery = {}, options: ListOptions = {}): Promise<Outcome<ObjectList>> {
-    const { form, trim, pageSize = PAGE_SIZE, timeoutMs, pageTimeoutMs, ...rest } = options;
-    const limits = { pageSize, timeoutMs, pageTimeoutMs, maxBytes: this.#maxListBytes };
-    const accept = form === 'metadata' ? { accept: METADATA_LIST } : {};
-    const pages = await readAllPages(this.timing, limits, async (paging, bounds) => {
-      const path = collectionPath(resource, query.namespace) + queryString(query, paging);
-      const page = await this.#caller.call({
-        ...rest,
-        ...bounds,
-        ...accept,
-        plural: resource.plural,
-        method: 'GET',
-        path,
-      });
-      const read = page.ok ? readObjectPage(page.object) : page;
-      return read.ok && trim !== undefined ? trimPage(read.object, trim) : read;
-    });
-    if (!pages.ok) return pages;
-    const items = pages.object.flatMap((page) => page.items);
-    return { ok: true, object: { items, resourceVersion: pages.object[0]?.resourceVersion ?? '' } };
+    let items: KubeObject[] = [];
+    const sink: PageSink<Page<KubeObject>> = {
+      begin: () => {
+        items = [];
+      },
+      take: (page) => {
+        for (const item of page.items) items.push(item);
+      },
+    };
+    const listed = await this.#readPages(resource, query, options, this.#maxListBytes, sink);
+    return listed.ok ? { ok: true, object: { items, resourceVersion: listed.object } } : listed;
+  }
+
+  /** The same page by page, for lists that are too large to be kept; of any size. Returns the resourceVersion of the list. */
+  listPages(
+    resource: Resource,
+    query: ListQuery,
+    options: ListOptions,
+    sink: PageSink<Page<KubeObject>>,
+  ): Promise<Outcome<string>> {
+    return this.#readPages(resource, query, options, Number.POSITIVE_INFINITY, sink);
   }
 
   /** The revision of the store now, by a consistent list of one object. If it is older than before, the store was restored. */
@@ -131,19 +135,27 @@ export class KubeClient implements Disposable {
   ): Promise<Outcome<ObjectTable>> {
     const { columns, pageSize = 0, timeoutMs, pageTimeoutMs, ...rest } = options;
     const cutter = columns === undefined ? null : new ColumnCutter(columns);
-    const limits = { pageSize, timeoutMs, pageTimeoutMs, maxBytes: this.#maxListBytes };
-    const pages = await readAllPages(this.timing, limits, async (paging, bounds) => {
+    const maxBytes = this.#maxListBytes;
+    const limits = { pageSize, timeoutMs, pageTimeoutMs, maxPageBytes: maxBytes, maxBytes };
+    const getPage = async (paging: Paging, bounds: PageLimits): Promise<Outcome<TablePage>> => {
       const path = collectionPath(resource, query.namespace) + queryString(query, { ...paging, includeObject: 'None' });
       const form = { accept: TABLE, compress: true };
       const call = { ...rest, ...bounds, ...form, plural: resource.plural, method: 'GET', path } as const;
       const page = await this.#caller.call(call);
       const read = page.ok ? readTablePage(page.object) : page;
       return read.ok && cutter !== null ? { ok: true, object: cutter.cut(read.object) } : read;
-    });
-    if (!pages.ok) return pages;
-    const [first] = pages.object;
-    const rows = pages.object.flatMap((page) => page.items);
-    return { ok: true, object: { columns: first?.columns ?? [], rows, resourceVersion: first?.resourceVersion ?? '' } };
+    };
+    let pages: TablePage[] = [];
+    const sink: PageSink<TablePage> = {
+      begin: () => {
+        pages = [];
+      },
+      take: (page) => void pages.push(page),
+    };
+    const listed = await readPages(this.timing, limits, getPage, sink);
+    if (!listed.ok) return listed;
+    const rows = pages.flatMap((page) => page.items);
+    return { ok: true, object: { columns: pages[0]?.columns ?? [], rows, resourceVersion: listed.object } };
   }
 
   create(resource: Resource, object: NewObject, options: CallOptions = {}): Promise<Outcome<KubeObject>> {
@@ -213,6 +225,25 @@ export class KubeClient implements Disposable {
   /** Requests under way end as Unknown. */
   [Symbol.dispose](): void {
     this.#caller.close();
+  }
+
+  #readPages(
+    resource: Resource,
+    query: ListQuery,
+    { form, trim, pageSize, timeoutMs, pageTimeoutMs, ...rest }: ListOptions,
+    maxBytes: number,
+    sink: PageSink<Page<KubeObject>>,
+  ): Promise<Outcome<string>> {
+    const limits = { pageSize, timeoutMs, pageTimeoutMs, maxPageBytes: this.#maxPageBytes, maxBytes };
+    const accept = form === 'metadata' ? { accept: METADATA_LIST } : {};
+    const getPage = async (paging: Paging, bounds: PageLimits): Promise<Outcome<Page<KubeObject>>> => {
+      const path = collectionPath(resource, query.namespace) + queryString(query, paging);
+      const about = { ...accept, plural: resource.plural, method: 'GET', path } as const;
+      const page = await this.#caller.call({ ...rest, ...bounds, ...about });
+      const read = page.ok ? readObjectPage(page.object) : page;
+      return read.ok && trim !== undefined ? trimPage(read.object, trim) : read;
+    };
+    return readPages(this.timing, limits, getPage, sink);
   }
 
   async #object(call: ApiCall): Promise<Outcome<KubeObject>> {

@@ -82,6 +82,69 @@ test.each([
   expect(await made.client.list(THINGS, {}, { pageSize: 2 })).toMatchObject({ ok: false, because });
 });
 
+describe('the size of pages', () => {
+  const COUNT = 2_000;
+  /** Objects of so many bytes, as a server with a limit of its own would send them. */
+  const objectsOf =
+    (bytes: number): Script =>
+    ({ query, answer }) => {
+      const start = Number(query.get('continue') ?? 0);
+      const end = Math.min(COUNT, start + Number(query.get('limit') ?? COUNT));
+      const names = Array.from({ length: end - start }, (_, at) => `n${start + at}`);
+      const items = names.map((name) => ({ ...thing(name), spec: 'x'.repeat(bytes) }));
+      answer(200, { ...page([], end < COUNT ? { continue: String(end) } : {}), items });
+    };
+
+  test.each([
+    { name: 'small objects: 500', bytes: 100, largest: 500, least: 500 },
+    { name: 'pods of 8 kB: about 1 MiB', bytes: 8_000, largest: 135, least: 120 },
+    { name: 'objects of 100 kB: some', bytes: 100_000, largest: 10, least: 10 },
+  ])('$name', async ({ bytes, largest, least }) => {
+    await using made = await startScripted(objectsOf(bytes));
+    const listed = await made.client.list(THINGS, {}, { trim: ({ metadata }) => ({ metadata }) });
+    expect(listed.ok && new Set(listed.object.items.map(({ metadata }) => metadata.name)).size).toBe(COUNT);
+    const [first, ...rest] = made.server.requests.map(({ query }) => Number(query.get('limit')));
+    expect(first).toBe(100);
+    expect(Math.max(...rest)).toBeLessThanOrEqual(largest);
+    expect(Math.min(...rest)).toBeGreaterThanOrEqual(least);
+  });
+
+  test('a page that is too large is asked for in smaller ones, nothing twice, nothing missing', async () => {
+    await using made = await startScripted(objectsOf(1_000), { maxPageBytes: 60_000 });
+    const listed = await made.client.list(THINGS);
+    expect(listed.ok && listed.object.items.map(({ metadata }) => metadata.name)).toEqual(
+      Array.from({ length: COUNT }, (_, at) => `n${at}`),
+    );
+  });
+
+  test('a list of any length is read page by page where it is not kept', async () => {
+    await using made = await startScripted(objectsOf(1_000), { maxListBytes: 10_000 });
+    expect(await made.client.list(THINGS)).toMatchObject({
+      because: 'TooLarge',
+      message: expect.stringContaining('10000'),
+    });
+    const pages: number[] = [];
+    const sink = {
+      begin: () => {},
+      take: ({ items }: { items: readonly unknown[] }) => void pages.push(items.length),
+    };
+    expect(await made.client.listPages(THINGS, {}, {}, sink)).toEqual({ ok: true, object: '9' });
+    expect(pages.reduce((sum, count) => sum + count, 0)).toBe(COUNT);
+  });
+
+  test('one that always expires and is too large for one piece fails, and says so', async () => {
+    const script: Script = (request) =>
+      request.query.has('continue') ? request.answer(410, statusBody(410, 'Expired')) : objectsOf(1_000)(request);
+    await using made = await startScripted(script, { maxPageBytes: 1_000_000 });
+    expect(await made.client.list(THINGS)).toMatchObject({
+      ok: false,
+      because: 'TooLarge',
+      message: expect.stringContaining('in one piece'),
+    });
+    expect(made.server.requests).toHaveLength(7);
+  });
+});
+
 describe('a list that does not end', () => {
   /** Each page brings one object and a new token. */
   const endless: Script = ({ query, answer }) => {

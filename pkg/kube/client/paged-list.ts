@@ -1,76 +1,107 @@
 import type { Page } from '#pkg/kube/objects/object-list.ts';
-import { failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
+import { type Failure, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
 import type { Timing } from '#pkg/kube/transport/timing.ts';
 import { type ByteBudget, TIMEOUT_MS } from './caller.ts';
+import { PageSize } from './page-size.ts';
 
 const MOST_RESTARTS = 3;
-const MOST_PAGES = 10_000;
+const MOST_PAGES = 100_000;
 const LIST_TIMEOUT_MS = 120_000;
 
 /** Parameters of one request of a list. Without a limit it asks for all objects at once. */
-type Paging = {
+export type Paging = {
   readonly limit: number | undefined;
   readonly continue: string | undefined;
 };
 
-/** The limits of one page, from what the whole list has left. */
-interface PageLimits {
+/** The limits of one page. */
+export interface PageLimits {
   readonly timeoutMs: number;
   readonly budget: ByteBudget;
 }
 
 type GetPage<P> = (paging: Paging, limits: PageLimits) => Promise<Outcome<P>>;
 
+/** Where the pages of a list go, one after the other. */
+export interface PageSink<P> {
+  /** Called before the first page, and again if the list starts anew: the pages taken before belong to an older list. */
+  begin(): void;
+  take(page: P): void;
+}
+
 export interface ListLimits {
-  /** Objects per request; 0 for all in one. */
-  readonly pageSize: number;
+  /** Objects per request; 0 for all in one. Without it pages have about 1 MiB. */
+  readonly pageSize: number | undefined;
   /** For all pages and restarts together. Without it a page has the time of any call, and the list two minutes. */
   readonly timeoutMs: number | undefined;
   /** For each page. Without it one page may take all the time of the list. */
   readonly pageTimeoutMs: number | undefined;
+  readonly maxPageBytes: number;
+  /** For all pages together; a list that is not kept has no such limit. */
   readonly maxBytes: number;
 }
 
 /**
- * All pages of one consistent list. If the snapshot has expired (410), the list starts again, and finally asks for all objects at
- * once, which cannot expire.
+ * Reads one consistent list page by page, and returns its resourceVersion. If the snapshot has expired (410), the list starts
+ * again, and finally asks for all objects at once, which cannot expire. A page that is too large is asked for in smaller ones.
  */
-export async function readAllPages<P extends Page<unknown>>(
+export async function readPages<P extends Page<unknown>>(
   timing: Timing,
-  { pageSize, timeoutMs, pageTimeoutMs, maxBytes }: ListLimits,
+  limits: ListLimits,
   getPage: GetPage<P>,
-): Promise<Outcome<P[]>> {
-  const listTimeoutMs = timeoutMs ?? LIST_TIMEOUT_MS;
+  sink: PageSink<P>,
+): Promise<Outcome<string>> {
+  const listTimeoutMs = limits.timeoutMs ?? LIST_TIMEOUT_MS;
+  const pageTimeoutMs = limits.pageTimeoutMs ?? limits.timeoutMs ?? TIMEOUT_MS;
   const deadlineMs = timing.nowMs() + listTimeoutMs;
   const getInTime = async (paging: Paging, budget: ByteBudget): Promise<Outcome<P>> => {
     const leftMs = deadlineMs - timing.nowMs();
     if (leftMs <= 0) return failure('Unknown', `the list did not end within ${listTimeoutMs} ms`);
-    return getPage(paging, { budget, timeoutMs: Math.min(leftMs, pageTimeoutMs ?? timeoutMs ?? TIMEOUT_MS) });
+    return getPage(paging, { budget, timeoutMs: Math.min(leftMs, pageTimeoutMs) });
   };
   for (let restart = 0; restart < MOST_RESTARTS; restart += 1) {
-    const outcome = await readPages(pageSize, { leftBytes: maxBytes }, getInTime);
+    const outcome = await readOnce(new PageSize(limits.pageSize), limits, getInTime, sink);
     if (outcome.ok || outcome.because !== 'Expired') return outcome;
   }
-  return readPages(0, { leftBytes: maxBytes }, getInTime);
+  return readOnce(new PageSize(0), limits, getInTime, sink);
 }
 
-async function readPages<P extends Page<unknown>>(
-  pageSize: number,
-  budget: ByteBudget,
+async function readOnce<P extends Page<unknown>>(
+  size: PageSize,
+  { maxPageBytes, maxBytes }: ListLimits,
   getPage: (paging: Paging, budget: ByteBudget) => Promise<Outcome<P>>,
-): Promise<Outcome<P[]>> {
-  const limit = pageSize === 0 ? undefined : pageSize;
-  const pages: P[] = [];
+  sink: PageSink<P>,
+): Promise<Outcome<string>> {
   const asked = new Set<string>();
   let next: string | undefined;
-  do {
-    const page = await getPage({ limit, continue: next }, budget);
-    if (!page.ok) return page;
-    pages.push(page.object);
-    next = page.object.continue || undefined;
-    if (next === undefined) return { ok: true, object: pages };
-    if (asked.has(next)) return failure('BadAnswer', 'a list that goes on where it has been before');
-    asked.add(next);
-  } while (pages.length < MOST_PAGES);
+  let resourceVersion: string | undefined;
+  let leftBytes = maxBytes;
+  sink.begin();
+  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    const allowedBytes = Math.min(maxPageBytes, leftBytes);
+    const budget = { leftBytes: allowedBytes };
+    const page = await getPage({ limit: size.limit, continue: next }, budget);
+    if (!page.ok) {
+      if (page.because !== 'TooLarge') return page;
+      if (leftBytes < maxPageBytes) return failure('TooLarge', `the list is larger than ${maxBytes} bytes`);
+      if (!size.shrink()) return tooLarge(size, maxPageBytes);
+      continue;
+    }
+    const { items, continue: token } = page.object;
+    const bytes = allowedBytes - budget.leftBytes;
+    leftBytes -= bytes;
+    size.learn(items.length, bytes);
+    resourceVersion ??= page.object.resourceVersion;
+    sink.take(page.object);
+    if (token === '') return { ok: true, object: resourceVersion };
+    if (asked.has(token)) return failure('BadAnswer', 'a list that goes on where it has been before');
+    asked.add(token);
+    next = token;
+  }
   return failure('BadAnswer', 'a list without an end');
+}
+
+function tooLarge({ limit }: PageSize, maxPageBytes: number): Failure {
+  const what = limit === undefined ? 'the list in one piece' : 'a page with a single object';
+  return failure('TooLarge', `${what} is larger than ${maxPageBytes} bytes`);
 }

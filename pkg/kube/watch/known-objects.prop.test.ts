@@ -10,8 +10,10 @@ const object = fc
     resourceVersion: fc.constantFrom('5', '6'),
   })
   .map((metadata): KubeObject => ({ metadata }));
+const list = fc.uniqueArray(object, { selector: ({ metadata }) => metadata.name });
 const step = fc.oneof(
-  fc.record({ list: fc.uniqueArray(object, { selector: ({ metadata }) => metadata.name }) }),
+  /** `brokenOff`: what was told of lists that failed before the one that ended. */
+  fc.record({ list, brokenOff: fc.array(list, { maxLength: 2 }) }),
   fc.record({ type: fc.constantFrom('ADDED', 'MODIFIED', 'DELETED'), object }),
 );
 
@@ -32,6 +34,11 @@ class Believer {
   }
 }
 
+function tell(known: KnownObjects, items: readonly KubeObject[]): WatchEvent[] {
+  known.begin();
+  return items.flatMap((item) => [...known.put(item)]);
+}
+
 test('a handler that only listens knows what exists, whatever the order of lists and events', () => {
   fc.assert(
     fc.property(fc.array(step), (steps) => {
@@ -42,7 +49,8 @@ test('a handler that only listens knows what exists, whatever the order of lists
         if ('list' in it) {
           truth.clear();
           for (const item of it.list) truth.set(item.metadata.name, item);
-          for (const event of known.replace(it.list)) believer.hear(event);
+          for (const event of it.brokenOff.flatMap((items) => tell(known, items))) believer.hear(event);
+          for (const event of [...tell(known, it.list), ...known.end()]) believer.hear(event);
           continue;
         }
         const { name, uid } = it.object.metadata;
@@ -60,6 +68,19 @@ test('a handler that only listens knows what exists, whatever the order of lists
 test('an object that did not change is not told again, a list ends with Synced', () => {
   const known = new KnownObjects();
   const it = { metadata: { name: 'a', uid: '1', resourceVersion: '5' } };
-  expect([...known.replace([it])].map(({ type }) => type)).toEqual(['Added', 'Synced']);
-  expect([...known.replace([it])].map(({ type }) => type)).toEqual(['Synced']);
+  expect([...tell(known, [it]), ...known.end()].map(({ type }) => type)).toEqual(['Added', 'Synced']);
+  expect([...tell(known, [it]), ...known.end()].map(({ type }) => type)).toEqual(['Synced']);
+});
+
+test('what a list lacks is gone only when the list has ended', () => {
+  const known = new KnownObjects();
+  const [a, b] = ['a', 'b'].map((name) => ({ metadata: { name, namespace: 'n', uid: '1', resourceVersion: '5' } }));
+  if (a === undefined || b === undefined) throw new Error('two objects');
+  expect([...tell(known, [a, b]), ...known.end()]).toHaveLength(3);
+  expect(tell(known, [b])).toEqual([]);
+  expect(tell(known, [a])).toEqual([]);
+  expect([...known.end()]).toEqual([
+    { type: 'Deleted', identity: { namespace: 'n', name: 'b', uid: '1' } },
+    { type: 'Synced' },
+  ]);
 });

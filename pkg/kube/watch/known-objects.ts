@@ -15,51 +15,64 @@ export type WatchEvent =
   | { readonly type: 'Synced' };
 
 interface Known {
-  readonly identity: ObjectIdentity;
+  readonly uid: string;
   readonly resourceVersion: string;
+  /** The number of the list that it was last seen in or after. */
+  list: number;
 }
 
-/** The objects that the handler has seen, as names and versions only. From these a new list is turned into events. */
+/**
+ * The objects that the handler has seen, as names and versions only. From these a new list, page by page, is turned into events.
+ * It is kept for every object of a cluster, so each entry is small.
+ */
 export class KnownObjects {
-  #known = new Map<string, Known>();
+  readonly #known = new Map<string, Known>();
+  #list = 0;
+
+  /** A new list begins. If the last one did not end, what it told is true all the same. */
+  begin(): void {
+    this.#list += 1;
+  }
 
   /** Whether an object is listed in an older version than the one known: only a restored store has it again. */
   isNewerThan(items: readonly KubeObject[]): boolean {
     return items.some(({ metadata }) => {
       const known = this.#known.get(keyOf(metadata));
-      return known?.identity.uid === metadata.uid && isOlder(metadata.resourceVersion, known.resourceVersion);
+      return known?.uid === metadata.uid && isOlder(metadata.resourceVersion, known.resourceVersion);
     });
   }
 
-  *replace(items: readonly KubeObject[]): Generator<WatchEvent> {
-    const listed = new Set(items.map(({ metadata }) => keyOf(metadata)));
-    for (const [key, { identity }] of this.#known) {
-      if (listed.has(key)) continue;
-      this.#known.delete(key);
-      yield { type: 'Deleted', identity };
+  *put(object: KubeObject): Generator<WatchEvent> {
+    const { uid, resourceVersion } = object.metadata;
+    const key = keyOf(object.metadata);
+    const known = this.#known.get(key);
+    const isSame = known?.uid === uid;
+    if (isSame && known.resourceVersion === resourceVersion) {
+      known.list = this.#list;
+      return;
     }
-    for (const item of items) yield* this.#put(item);
+    this.#known.set(key, { uid, resourceVersion, list: this.#list });
+    if (known !== undefined && !isSame) yield { type: 'Deleted', identity: identityOf(key, known) };
+    yield { type: isSame ? 'Modified' : 'Added', object };
+  }
+
+  /** The list has ended: what was not in it is gone. */
+  *end(): Generator<WatchEvent> {
+    for (const [key, known] of this.#known) {
+      if (known.list === this.#list) continue;
+      this.#known.delete(key);
+      yield { type: 'Deleted', identity: identityOf(key, known) };
+    }
     yield { type: 'Synced' };
   }
 
   *apply(item: Exclude<WatchItem, { type: 'BOOKMARK' }>): Generator<WatchEvent> {
-    if (item.type !== 'DELETED') return yield* this.#put(item.object);
+    if (item.type !== 'DELETED') return yield* this.put(item.object);
     const key = keyOf(item.object.metadata);
     const known = this.#known.get(key);
-    if (known?.identity.uid !== item.object.metadata.uid) return;
+    if (known?.uid !== item.object.metadata.uid) return;
     this.#known.delete(key);
-    yield { type: 'Deleted', identity: known.identity };
-  }
-
-  *#put(object: KubeObject): Generator<WatchEvent> {
-    const { metadata } = object;
-    const key = keyOf(metadata);
-    const known = this.#known.get(key);
-    const isSame = known?.identity.uid === metadata.uid;
-    if (isSame && known.resourceVersion === metadata.resourceVersion) return;
-    this.#known.set(key, { identity: identityOf(metadata), resourceVersion: metadata.resourceVersion });
-    if (known !== undefined && !isSame) yield { type: 'Deleted', identity: known.identity };
-    yield { type: isSame ? 'Modified' : 'Added', object };
+    yield { type: 'Deleted', identity: identityOf(key, known) };
   }
 }
 
@@ -67,6 +80,8 @@ function keyOf({ namespace, name }: ObjectMeta): string {
   return `${namespace ?? ''}/${name}`;
 }
 
-function identityOf({ namespace, name, uid }: ObjectMeta): ObjectIdentity {
-  return { ...(namespace === undefined ? {} : { namespace }), name, uid };
+function identityOf(key: string, { uid }: Known): ObjectIdentity {
+  const slash = key.indexOf('/');
+  const namespace = key.slice(0, slash);
+  return { ...(namespace === '' ? {} : { namespace }), name: key.slice(slash + 1), uid };
 }

@@ -93,7 +93,7 @@ test('selectors and the metadata form go with the list and the watch', async () 
   expect(Object.fromEntries(list?.query ?? [])).toEqual({
     labelSelector: 'x=y',
     fieldSelector: 'spec.nodeName=n1',
-    limit: '500',
+    limit: '100',
   });
   expect(list?.headers['accept']).toContain('as=PartialObjectMetadataList');
   expect(watch?.headers['accept']).toContain('as=PartialObjectMetadata;');
@@ -179,7 +179,7 @@ test('after a break and a restore from a backup it lists anew, and says so befor
     },
   );
   await vi.waitFor(() => expect(made.watches()).toHaveLength(2));
-  expect(told).toEqual(['Synced', 'Added', 'Added', 'restored', 'Deleted', 'Modified', 'Synced']);
+  expect(told).toEqual(['Synced', 'Added', 'Added', 'restored', 'Modified', 'Deleted', 'Synced']);
   expect(made.watches()[1]?.query.get('resourceVersion')).toBe('7');
 });
 
@@ -204,7 +204,7 @@ test.each([
     { onRestored: () => void told.push('restored'), onEvent: (it) => void told.push(it.type) },
   );
   await vi.waitFor(() => expect(made.watches()).toHaveLength(2));
-  expect(told).toEqual(['Synced', 'Added', 'Added', 'restored', 'Deleted', 'Modified', 'Synced']);
+  expect(told).toEqual(['Synced', 'Added', 'Added', 'restored', 'Modified', 'Deleted', 'Synced']);
 });
 
 test('a store that was restored with a revision bump is restored too, and a new list says so first', async () => {
@@ -228,7 +228,7 @@ test('a store that was restored with a revision bump is restored too, and a new 
     },
   );
   await vi.waitFor(() => expect(made.watches()).toHaveLength(2));
-  expect(told).toEqual(['Added', 'Synced', 'restored', 'Deleted', 'Added', 'Synced']);
+  expect(told).toEqual(['Added', 'Synced', 'restored', 'Added', 'Deleted', 'Synced']);
 });
 
 test.each([
@@ -287,11 +287,11 @@ describe('a new list', () => {
     });
     await vi.waitFor(() => expect(made.watches()).toHaveLength(2));
     expect(made.events.slice(5)).toEqual([
-      'Deleted gone',
       'Modified changed',
       'Deleted replaced',
       'Added replaced',
       'Added new',
+      'Deleted gone',
       'Synced',
     ]);
     expect(made.watches()[1]?.query.get('resourceVersion')).toBe('9');
@@ -307,6 +307,71 @@ describe('a new list', () => {
     const kinds = made.server.requests.map((request) => (isWatch(request) ? 'watch' : 'list'));
     expect(kinds.slice(0, 5)).toEqual(['list', 'watch', 'watch', 'watch', 'list']);
     expect(made.troubles[0]).toMatchObject({ during: 'watch', failure: { because: 'BadAnswer' } });
+  });
+});
+
+describe('a list in pages', () => {
+  const inPages = (request: ScriptedRequest, resourceVersion: number, pages: readonly object[][]) => {
+    const at = Number(request.query.get('continue') ?? 0);
+    const { metadata, ...list } = listOf(resourceVersion, ...(pages[at] ?? []));
+    const more = at + 1 < pages.length ? { continue: String(at + 1) } : {};
+    request.answer(200, { ...list, metadata: { ...metadata, ...more } });
+  };
+
+  test('each page is told before the next one is asked for', async () => {
+    const toldAt: string[][] = [];
+    await using made = await start((request) => {
+      if (isWatch(request)) return beginWatch(request);
+      toldAt.push([...made.events]);
+      inPages(request, 5, [[thing('a', 1)], [thing('b', 2)], [thing('c', 3)]]);
+    });
+    await made.reflector.synced;
+    expect(toldAt).toEqual([[], ['Added a'], ['Added a', 'Added b']]);
+    expect(made.events).toEqual(['Added a', 'Added b', 'Added c', 'Synced']);
+  });
+
+  test('one that breaks off takes nothing away, and the restore is told once', async () => {
+    const told: string[] = [];
+    let lists = 0;
+    await using made = await start(
+      (request) => {
+        if (isWatch(request)) {
+          return lists < 2 ? request.answer(410, statusBody(410, 'Expired')) : beginWatch(request);
+        }
+        if (!request.query.has('continue')) lists += 1;
+        if (lists === 1) return inPages(request, 50, [[thing('a', 41)], [thing('b', 42)]]);
+        if (lists === 2 && request.query.has('continue')) {
+          return request.answer(500, statusBody(500, 'InternalError'));
+        }
+        inPages(request, 9, [[thing('a', 1)], [thing('c', 3)]]);
+      },
+      {
+        onRestored: () => void told.push('restored'),
+        onEvent: (it) => void told.push(it.type === 'Added' ? `Added ${it.object.metadata.name}` : it.type),
+      },
+    );
+    await vi.waitFor(() => expect(told.filter((it) => it === 'Synced')).toHaveLength(2));
+    expect(told.slice(3)).toEqual(['restored', 'Modified', 'Added c', 'Deleted', 'Synced']);
+    expect(made.troubles).toMatchObject([{ during: 'watch' }, { during: 'list' }]);
+  });
+
+  test('an object that is too large for any page is told of, and not read again and again', async () => {
+    const big = { ...thing('big', 2), spec: 'x'.repeat(5_000) };
+    const pair = await startScripted((request) => request.answer(200, listOf(5, big)), { maxPageBytes: 4_000 });
+    const troubles: Trouble[] = [];
+    const reflector = new Reflector(pair.client, {
+      resource: THINGS,
+      backoff: { firstMs: 10, mostMs: 20 },
+      onEvent: () => {},
+      onTrouble: (trouble) => void troubles.push(trouble),
+    });
+    await wait(500);
+    await reflector[Symbol.asyncDispose]();
+    const limits = pair.server.requests.map(({ query }) => query.get('limit'));
+    await pair[Symbol.asyncDispose]();
+    expect(limits).toEqual(['100', '25', '6', '1']);
+    expect(troubles).toMatchObject([{ during: 'list', failure: { because: 'TooLarge' } }]);
+    expect(troubles[0]).toHaveProperty('retryInMs', expect.closeTo(60_000, -3));
   });
 });
 

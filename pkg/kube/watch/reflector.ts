@@ -1,9 +1,10 @@
 import type { Form, KubeClient, Trim } from '#pkg/kube/client/client.ts';
-import type { ListQuery, Resource } from '#pkg/kube/objects/kube-object.ts';
+import type { KubeObject, ListQuery, Resource } from '#pkg/kube/objects/kube-object.ts';
 import type { Failure } from '#pkg/kube/objects/outcome.ts';
 import { isRestoredSince } from '#pkg/kube/objects/resource-version.ts';
 import { report } from '#pkg/kube/transport/report.ts';
 import { Backoff, type BackoffRange, pauseAfter, sleep } from '#pkg/kube/transport/timing.ts';
+import { inSlices } from './in-slices.ts';
 import { KnownObjects, type WatchEvent } from './known-objects.ts';
 import { readWatch, type WatchLimits } from './watch-stream.ts';
 
@@ -37,6 +38,11 @@ export interface ReflectorOptions {
 const BACKOFF = { firstMs: 250, mostMs: 10_000 };
 const WATCH_SECONDS = 240;
 const GRACE_MS = 30_000;
+/** A list takes as long as it is large; that it goes on is bounded by page. */
+const LIST_TIMEOUT_MS = 600_000;
+const PAGE_TIMEOUT_MS = 30_000;
+/** An answer that is too large is so at the next try too. */
+const TOO_LARGE_PAUSE_MS = 60_000;
 const MAX_LINE_BYTES = 8 << 20;
 const GRANT_TIMEOUT_MS = 30_000;
 const SOUND_AFTER_MS = 1_000;
@@ -45,8 +51,9 @@ const EARLY_MS = 2_000;
 const MOST_BAD_WATCHES = 3;
 
 /**
- * Keeps a handler current: one consistent list, then watches that each continue where the last one ended. No object is reported
- * as deleted because the API server is away, refuses, or does not serve the kind.
+ * Keeps a handler current: one consistent list, then watches that each continue where the last one ended. A list is told page by
+ * page, and what is gone at its end, so that no list is ever kept whole. No object is reported as deleted because the API server
+ * is away, refuses, or does not serve the kind.
  */
 export class Reflector implements AsyncDisposable {
   /** Resolves after the first complete list; rejects only if the reflector ended before. */
@@ -61,6 +68,8 @@ export class Reflector implements AsyncDisposable {
   /** The version of the last list or event, also while a new list is due. */
   #lastVersion = '0';
   #badWatches = 0;
+  /** For the list that is due: it may need several tries. */
+  #hasToldRestore = false;
   /** After a break the server may be another one, on a store that was restored. */
   #mustCompare = false;
 
@@ -90,19 +99,34 @@ export class Reflector implements AsyncDisposable {
 
   async #list(onSynced: () => void): Promise<void> {
     const { resource, query = {}, form = 'full', trim } = this.#options;
-    const options = { form, signal: this.#stop.signal, ...(trim === undefined ? {} : { trim }) };
-    const listed = await this.#client.list(resource, query, options);
+    const { signal } = this.#stop;
+    const times = { timeoutMs: LIST_TIMEOUT_MS, pageTimeoutMs: PAGE_TIMEOUT_MS };
+    const options = { form, signal, ...times, ...(trim === undefined ? {} : { trim }) };
+    const listed = await this.#client.listPages(resource, query, options, {
+      begin: () => this.#known.begin(),
+      take: ({ items, resourceVersion }) => {
+        this.#noteList(items, resourceVersion);
+        for (const item of items) for (const event of this.#known.put(item)) this.#tell(event);
+      },
+    });
     if (!listed.ok) {
       this.#noteBreak(listed);
       return this.#pause('list', listed);
     }
-    const { items, resourceVersion } = listed.object;
-    const isRestored = isRestoredSince(resourceVersion, this.#lastVersion) || this.#known.isNewerThan(items);
-    if (isRestored) report(() => this.#options.onRestored?.());
-    this.#tell(this.#known.replace(items));
-    this.#moveTo(resourceVersion);
+    await inSlices(this.#known.end(), (event) => this.#tell(event), signal);
+    if (signal.aborted) return;
+    this.#hasToldRestore = false;
+    this.#moveTo(listed.object);
     this.#noteAnswer();
     onSynced();
+  }
+
+  /** Before each page is told: the first one shows the revision, and any of them an object in an older version. */
+  #noteList(items: readonly KubeObject[], resourceVersion: string): void {
+    const isRestored = isRestoredSince(resourceVersion, this.#lastVersion) || this.#known.isNewerThan(items);
+    if (isRestored && !this.#hasToldRestore) report(() => this.#options.onRestored?.());
+    this.#hasToldRestore ||= isRestored;
+    this.#lastVersion = resourceVersion;
   }
 
   /** The API server grants a watch from a revision that its restored store does not have yet, and then sends nothing. */
@@ -146,7 +170,7 @@ export class Reflector implements AsyncDisposable {
       limits,
       (item) => {
         this.#moveTo(item.type === 'BOOKMARK' ? item.resourceVersion : item.object.metadata.resourceVersion);
-        if (item.type !== 'BOOKMARK') this.#tell(this.#known.apply(item));
+        if (item.type !== 'BOOKMARK') for (const event of this.#known.apply(item)) this.#tell(event);
       },
       signal,
     );
@@ -183,18 +207,17 @@ export class Reflector implements AsyncDisposable {
   async #pause(during: 'list' | 'watch', failure: Failure): Promise<void> {
     if (this.#stop.signal.aborted) return;
     const { timing } = this.#client;
-    const retryInMs = pauseAfter(failure, this.#backoff.nextMs(), timing.random);
+    const leastMs = failure.because === 'TooLarge' ? TOO_LARGE_PAUSE_MS : 0;
+    const retryInMs = Math.max(leastMs, pauseAfter(failure, this.#backoff.nextMs(), timing.random));
     report(() => this.#options.onTrouble({ during, failure, retryInMs }));
     await sleep(timing, retryInMs, this.#stop.signal);
   }
 
-  #tell(events: Iterable<WatchEvent>): void {
-    for (const event of events) {
-      try {
-        this.#options.onEvent(event);
-      } catch (thrown) {
-        report(() => this.#options.onTrouble({ during: 'event', event, thrown }));
-      }
+  #tell(event: WatchEvent): void {
+    try {
+      this.#options.onEvent(event);
+    } catch (thrown) {
+      report(() => this.#options.onTrouble({ during: 'event', event, thrown }));
     }
   }
 }
