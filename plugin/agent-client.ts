@@ -14,7 +14,7 @@ const ROLLBACK_MARGIN_MS = 1000;
 interface AgentQuestion {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  /** Sent with `timeoutMs` and `ageMs` added; null for none. */
+  /** Sent with `timeoutMs` and `ageMs` added; null for a question, whose `timeoutMs` is in its query. */
   readonly args: object | null;
 }
 
@@ -34,13 +34,13 @@ export function isUnserved({ reason }: IpamError): boolean {
 /**
  * The body of the agent's successful answer. Every way of asking in vain is `agent-unavailable`, each in its own words,
  * and `out-of-time` where no time was left to ask; an error that the agent answered is thrown as it is. A request whose
- * answer was lost is not sent again.
+ * answer was lost is not sent again, unless it only asked.
  */
 export async function askAgent(call: PluginCall, question: AgentQuestion): Promise<string> {
   const socket = socketPath(call.io);
   const patientUntilMs = call.io.nowMs() + call.budget.patienceMs;
   for (;;) {
-    const outcome = outcomeOf(await exchange(call, socket, question));
+    const outcome = outcomeOf(await exchange(call, socket, question), question);
     if (outcome.kind === 'success') return outcome.text;
     const restMs = Math.min(patientUntilMs - call.io.nowMs(), remainingMs(call));
     if (outcome.kind === 'failure' || restMs <= RETRY_EVERY_MS) throw outcome.error;
@@ -63,16 +63,21 @@ async function exchange(call: PluginCall, socket: string, { method, path, args }
   const timeoutMs = Math.max(1, leftMs - ROLLBACK_MARGIN_MS);
   const ageMs = Math.ceil(call.io.nowMs() - call.startedMs);
   const body = args === null ? null : call.io.encodeUtf8(JSON.stringify({ ...args, timeoutMs, ageMs }));
-  const request = encodeRequest(method, path, body);
+  const request = encodeRequest(method, body === null ? `${path}?timeoutMs=${timeoutMs}` : path, body);
   const ended = await call.io.exchange(socket, request, ANSWER_LIMIT_BYTES, leftMs, answerLength);
   return readReply(call.io, ended, { socket, waitedMs: leftMs, limitBytes: ANSWER_LIMIT_BYTES });
 }
 
-function outcomeOf(reply: AgentReply): Outcome {
-  if (reply.kind === 'away') return { kind: 'not-yet', error: reply.error };
-  if (reply.kind === 'lost') return { kind: 'failure', error: reply.error };
-  if (reply.status < 300) return { kind: 'success', text: reply.text };
-  const error = decodeError(reply.status, reply.text);
+function outcomeOf(reply: AgentReply, { args }: AgentQuestion): Outcome {
+  if (reply.kind === 'answer') return outcomeOfAnswer(reply.status, reply.text);
+  const isJustAsking = args === null;
+  const mayAskAgain = reply.kind === 'away' || (reply.kind === 'dropped' && isJustAsking);
+  return { kind: mayAskAgain ? 'not-yet' : 'failure', error: reply.error };
+}
+
+function outcomeOfAnswer(status: number, text: string): Outcome {
+  if (status < 300) return { kind: 'success', text };
+  const error = decodeError(status, text);
   return { kind: isUnserved(error) ? 'not-yet' : 'failure', error };
 }
 
@@ -80,8 +85,8 @@ type AgentReply =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string }
   /** Nothing was sent. */
   | { readonly kind: 'away'; readonly error: IpamError }
-  /** The agent may have acted, and what it said is not known. */
-  | { readonly kind: 'lost'; readonly error: IpamError };
+  /** The agent may have acted, and what it said is not known. `dropped`: it hung up without a word. */
+  | { readonly kind: 'dropped' | 'lost'; readonly error: IpamError };
 
 interface Circumstances {
   readonly socket: string;
@@ -102,10 +107,13 @@ function readReply(io: PluginIo, ended: Exchange, about: Circumstances): AgentRe
         `It accepted the connection on ${about.socket}.`,
       );
     case 'dropped':
-      return lost(
-        'the agent closed the connection without an answer',
-        'It may have been stopped in the middle of the call; its log knows.',
-      );
+      return {
+        kind: 'dropped',
+        error: unavailable(
+          'the agent closed the connection without an answer',
+          'It may have been stopped in the middle of the call; its log knows.',
+        ),
+      };
     case 'oversized':
       return lost(
         `the agent's answer is larger than ${about.limitBytes} bytes`,
@@ -130,7 +138,7 @@ function absence(why: 'missing' | 'refused' | 'busy', socket: string): IpamError
     refused: `the agent is not running: nobody listens on ${socket}`,
     busy: `the agent accepts no connection: the queue of ${socket} is full`,
   };
-  return new IpamError('agent-unavailable', words[why], { details: 'Is ipledger-agent running on this node?' });
+  return unavailable(words[why], 'Is ipledger-agent running on this node?');
 }
 
 function notOurs(why: string, socket: string): AgentReply {
@@ -138,7 +146,11 @@ function notOurs(why: string, socket: string): AgentReply {
 }
 
 function lost(message: string, details: string): AgentReply {
-  return { kind: 'lost', error: new IpamError('agent-unavailable', message, { details }) };
+  return { kind: 'lost', error: unavailable(message, details) };
+}
+
+function unavailable(message: string, details: string): IpamError {
+  return new IpamError('agent-unavailable', message, { details });
 }
 
 /** A successful answer that cannot be used is a fault between our two programs, not of whoever called us. */

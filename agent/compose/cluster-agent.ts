@@ -153,7 +153,7 @@ export async function startClusterAgent(
   await listenOn(server, socketPath);
   starting.defer(() => stopServing(server, socketPath));
   starting.defer(() => waiters.stop());
-  starting.defer(() => agent.readiness.giveUp());
+  starting.defer(() => agent.readiness.stop());
   log.info({ socket: socketPath, node }, 'agent listening');
 
   const endedPods = starting.use(new EndedPods(collector, log));

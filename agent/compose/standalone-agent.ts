@@ -69,6 +69,7 @@ export async function startStandaloneAgent(
   await listenOn(server, config.socketPath);
   starting.defer(() => stopServing(server, config.socketPath));
   starting.defer(() => waiters.stop());
+  starting.defer(() => agent.readiness.stop());
   log.info({ socket: config.socketPath, node: config.node }, 'agent listening');
 
   const report = (task: string) => (thrown: unknown) =>

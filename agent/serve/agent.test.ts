@@ -18,7 +18,7 @@ test('once ready it stays so', () => {
   const readiness = new Readiness();
   readiness.become();
   readiness.waitFor('something else');
-  readiness.giveUp();
+  readiness.stop();
   expect(readiness.isReady).toBe(true);
 });
 
@@ -51,6 +51,6 @@ test.each([
 test('an agent that is stopped before it was ready lets its callers go', async () => {
   const readiness = new Readiness();
   const waiting = readiness.wait(newCall(60_000));
-  readiness.giveUp();
+  readiness.stop();
   await expect(waiting).rejects.toThrow('it is being stopped');
 });

@@ -22,6 +22,7 @@ import { describeHolder, type IpRecord } from '#pkg/record/ip-record.ts';
 export class Readiness {
   readonly #ready = Promise.withResolvers<void>();
   #waitsFor: string | null = 'it has not read its records yet';
+  #isStopping = false;
 
   get isReady(): boolean {
     return this.#waitsFor === null;
@@ -41,10 +42,16 @@ export class Readiness {
     this.#ready.resolve();
   }
 
-  /** The agent ends before it became ready: nobody waits any longer. */
-  giveUp(): void {
+  /** Nobody waits any longer for an agent that was not ready; one that was answers STATUS as before, until it is gone. */
+  stop(): void {
+    this.#isStopping = true;
     this.waitFor('it is being stopped');
     this.#ready.resolve();
+  }
+
+  /** For an ADD that arrives now: its plugin asks again, and the next agent has the time for it that this one has not. */
+  throwIfStopping(): void {
+    if (this.#isStopping) throw new IpamError('agent-unavailable', 'the agent is being stopped');
   }
 
   throwIfNotReady(): void {
@@ -106,6 +113,7 @@ export class Agent {
   }
 
   async add(args: AddArgs, call: Call): Promise<AddResponse> {
+    this.#readiness.throwIfStopping();
     try {
       return await measured('allocation', this.#metrics, () => this.#add(args, call));
     } catch (thrown) {

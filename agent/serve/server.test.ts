@@ -19,6 +19,7 @@ async function serve(isReady = true) {
   const socket = join(directory, 'agent.sock');
   await server.listen(socket);
   return {
+    agent: made.agent,
     async call(call: SocketCall) {
       const { status, text } = await callSocket(socket, call);
       return [status, text === '' ? '' : JSON.parse(text)];
@@ -113,4 +114,21 @@ test('an ADD waits for an agent that is not ready, and is told why in the end: S
   expect(ours).toEqual([500, expect.objectContaining({ reason: 'agent-unavailable' })]);
   const status = await made.call({ path: PATHS.status, headers: OURS });
   expect(status).toEqual([503, expect.objectContaining({ reason: 'not-ready' })]);
+});
+
+test('a STATUS that says how long it can wait is held by a starting agent, and told why in the end', async () => {
+  await using made = await serve(false);
+  const held = made.call({ path: `${PATHS.status}?timeoutMs=100`, headers: OURS });
+  expect(await held).toEqual([500, expect.objectContaining({ reason: 'agent-unavailable' })]);
+  const answered = made.call({ path: `${PATHS.status}?timeoutMs=60000`, headers: OURS });
+  made.agent.readiness.become();
+  expect(await answered).toEqual([200, { ready: true }]);
+});
+
+test('an agent that is being stopped answers STATUS, and leaves new ADDs to the next one', async () => {
+  await using made = await serve();
+  made.agent.readiness.stop();
+  expect(await made.call({ path: `${PATHS.status}?timeoutMs=9000`, headers: OURS })).toEqual([200, { ready: true }]);
+  const [code, body] = await made.call({ ...addCall('c1'), headers: OURS });
+  expect([code, body]).toEqual([500, expect.objectContaining({ reason: 'agent-unavailable' })]);
 });

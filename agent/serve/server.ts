@@ -18,6 +18,7 @@ import { serveInspection } from './inspection-routes.ts';
 import { parseBody, SocketAnswer, SocketServer } from './socket-server.ts';
 
 const DEFAULT_TIMEOUT_MS = 90_000;
+const MOST_STATUS_MS = 60_000;
 /** Of Spiderpool's coordinator plugin, which asks its own agent. */
 const COORDINATOR = '/v1/coordinator/config';
 
@@ -25,7 +26,10 @@ const COORDINATOR = '/v1/coordinator/config';
 export function buildServer(agent: Agent, log: Logger, options: ConflictReleaseOptions = {}): SocketServer {
   const server = new SocketServer((thrown, request) => explain(thrown, request, log));
   server.on('GET', PATHS.healthy, async () => '');
-  server.on('GET', PATHS.status, async () => {
+  server.on('GET', PATHS.status, async ({ query, response }) => {
+    const timeoutMs = Number(query.get('timeoutMs') ?? 0);
+    // A node whose agent starts is not to become NotReady. Who names no time is told at once.
+    if (timeoutMs > 0) await agent.readiness.wait(callOf(response, { timeoutMs: Math.min(timeoutMs, MOST_STATUS_MS) }));
     agent.readiness.throwIfNotReady();
     return { ready: true };
   });

@@ -69,6 +69,11 @@ export class SocketServer {
     return new Promise((resolve) => this.#server.getConnections((_, count) => resolve(count ?? 0)));
   }
 
+  /** Requests that have come whole and are not answered yet. */
+  countUnderWay(): number {
+    return this.#unfinished.countUnderWay();
+  }
+
   /** Returns when everybody who had asked is answered; who is connected may still ask. */
   close(): Promise<void> {
     this.#isClosing = true;
@@ -141,6 +146,10 @@ class UnfinishedCallers {
         if (this.#requests.get(request.socket) === request) this.#requests.set(request.socket, null);
       });
     });
+  }
+
+  countUnderWay(): number {
+    return [...this.#requests.values()].filter((request) => request?.complete === true).length;
   }
 
   /** To be called when the server begins to close. Who speaks up meanwhile is served. */

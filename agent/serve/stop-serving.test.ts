@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { SocketAnswer, SocketServer } from './socket-server.ts';
 import { stopServing } from './stop-serving.ts';
@@ -22,6 +23,38 @@ async function serve() {
   await server.listen(path);
   return { server, path, held, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
 }
+
+const ask = async (path: string) => {
+  const line = connect(path);
+  line.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+  return await text(line);
+};
+
+test('while a request is under way new callers are answered; then the socket goes', async () => {
+  await using made = await serve();
+  const slow = connect(made.path);
+  slow.write('GET /slow HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+  await vi.waitUntil(() => made.server.countUnderWay() === 1);
+  const stopping = stopServing(made.server, made.path);
+  await sleep(200);
+  expect(await ask(made.path)).toMatch(/"fine"$/);
+  made.held.resolve();
+  expect(await text(slow)).toMatch(/"at last"$/);
+  await stopping;
+  expect(existsSync(made.path)).toBe(false);
+});
+
+test('a crowd that never ends does not keep the socket for ever', async () => {
+  await using made = await serve();
+  const slow = connect(made.path);
+  slow.write('GET /slow HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+  await vi.waitUntil(() => made.server.countUnderWay() === 1);
+  const stopping = stopServing(made.server, made.path, 100);
+  await vi.waitUntil(() => !existsSync(made.path));
+  made.held.resolve();
+  expect(await text(slow)).toMatch(/"at last"$/);
+  await stopping;
+});
 
 test('whoever had connected is answered, and nobody new connects', async () => {
   await using made = await serve();

@@ -5,15 +5,23 @@ import type { SocketServer } from './socket-server.ts';
 const LOOK_EVERY_MS = 20;
 /** For callers that have just connected; what is under way then, `close` waits for. */
 const PATIENCE_MS = 2_000;
+/** An ADD may be under way for 30 s. Kubelet waits for 40 s in all (deploy/agent.yaml). */
+const DRAIN_MS = 25_000;
 
 /**
- * A restart must not fail a pod: from now on a caller finds no socket and tries again, and whoever had connected is
- * answered. `close` alone would cut those that were not accepted yet.
+ * A restart must fail no pod and take no node down. While calls are under way, callers are still answered, STATUS above all: the
+ * next agent cannot start before this one has ended. Then the socket goes: a caller finds none and tries again, and whoever had
+ * connected is answered. `close` alone would cut those that were not accepted yet.
  */
-export async function stopServing(server: SocketServer, socketPath: string): Promise<void> {
+export async function stopServing(server: SocketServer, socketPath: string, drainMs = DRAIN_MS): Promise<void> {
+  await until(() => server.countUnderWay() === 0, drainMs);
   await unlink(socketPath).catch(() => {}); // gone already, or the next start makes room
-  const giveUpAtMs = performance.now() + PATIENCE_MS;
-  do await sleep(LOOK_EVERY_MS);
-  while ((await server.countConnections()) > 0 && performance.now() < giveUpAtMs);
+  await sleep(LOOK_EVERY_MS);
+  await until(async () => (await server.countConnections()) === 0, PATIENCE_MS);
   await server.close();
+}
+
+async function until(isDone: () => boolean | Promise<boolean>, mostMs: number): Promise<void> {
+  const giveUpAtMs = performance.now() + mostMs;
+  while (!(await isDone()) && performance.now() < giveUpAtMs) await sleep(LOOK_EVERY_MS);
 }

@@ -8,6 +8,7 @@ import { answerOf } from '#test/golden/transcript.ts';
 import { decodeUtf8 } from './node-io.ts';
 
 const QUESTION = { method: 'POST', path: '/v1/ipam/ip', args: { containerID: 'c' } } as const;
+const STATUS = { method: 'GET', path: '/v1/ipam/status', args: null } as const;
 const ABSENT: Exchange = { kind: 'absent', why: 'missing' };
 const OK: Exchange = { kind: 'answer', bytes: answerOf({ status: 200, body: { ips: [] } }) };
 const STARTING: Exchange = {
@@ -25,6 +26,7 @@ interface Sent {
 function callOf(command: string, script: (turn: number, timeoutMs: number) => { takesMs: number; ended: Exchange }) {
   let nowMs = 1000;
   const sent: Sent[] = [];
+  const asked: string[] = [];
   const io: Partial<PluginIo> = {
     env: (name) => (name === 'CNI_COMMAND' ? command : undefined),
     nowMs: () => nowMs,
@@ -34,14 +36,16 @@ function callOf(command: string, script: (turn: number, timeoutMs: number) => { 
     encodeUtf8: (text) => new TextEncoder().encode(text),
     decodeUtf8,
     exchange: async (_path, request, _limit, timeoutMs) => {
-      const body = JSON.parse(Buffer.from(request).toString().split('\r\n\r\n')[1] ?? '');
+      const [head = '', text = ''] = Buffer.from(request).toString().split('\r\n\r\n');
+      asked.push(head);
+      const body = text === '' ? null : JSON.parse(text);
       sent.push({ atMs: nowMs - 1000, timeoutMs, body });
       const { takesMs, ended } = script(sent.length - 1, timeoutMs);
       nowMs += takesMs;
       return ended;
     },
   };
-  return { call: startCall(io as PluginIo) as PluginCall, sent, elapsedMs: () => nowMs - 1000 };
+  return { call: startCall(io as PluginIo) as PluginCall, sent, asked, elapsedMs: () => nowMs - 1000 };
 }
 
 test.each([
@@ -49,7 +53,7 @@ test.each([
   { command: 'CHECK', patienceMs: 10_000 },
   { command: 'GC', patienceMs: 10_000 },
   { command: 'DEL', patienceMs: 5_000 },
-  { command: 'STATUS', patienceMs: 2_000 },
+  { command: 'STATUS', patienceMs: 8_500 },
 ])('$command waits $patienceMs ms for an agent that is away', async ({ command, patienceMs }) => {
   const { call, sent, elapsedMs } = callOf(command, () => ({ takesMs: 0, ended: ABSENT }));
   await expect(askAgent(call, QUESTION)).rejects.toMatchObject({ reason: 'agent-unavailable' });
@@ -111,6 +115,15 @@ test.each<Exchange>([
   const { call, sent } = callOf('ADD', () => ({ takesMs: 1, ended }));
   await expect(askAgent(call, QUESTION)).rejects.toMatchObject({ reason: 'agent-unavailable' });
   expect(sent).toHaveLength(1);
+});
+
+test('a STATUS whose agent was killed before it answered is asked again', async () => {
+  const { call, asked } = callOf('STATUS', (turn) => ({ takesMs: 1, ended: turn < 1 ? { kind: 'dropped' } : OK }));
+  expect(await askAgent(call, STATUS)).toBe('{"ips":[]}');
+  expect(asked.map((line) => line.split(' ')[1])).toEqual([
+    '/v1/ipam/status?timeoutMs=9000',
+    '/v1/ipam/status?timeoutMs=8899',
+  ]);
 });
 
 test('the agent hears how much time is left, less what rolling back takes', async () => {

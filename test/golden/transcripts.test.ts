@@ -39,10 +39,15 @@ async function hold(transcript: Transcript, slackMs: number, runPlugin: (stage: 
 /** `timeoutMs` and `ageMs` differ from run to run: they are checked for plausible values here and removed. */
 function readRequest(raw: Buffer): WireRequest {
   const [head = '', body = ''] = raw.toString().split('\r\n\r\n');
-  const [method = '', path = ''] = head.split(' ');
+  const [method = '', target = ''] = head.split(' ');
+  const [path = '', query] = target.split('?timeoutMs=');
   const headers = head.split('\r\n').slice(1);
   expect(headers).toEqual(expect.arrayContaining(['connection: close', 'x-ipledger-client: 1']));
-  if (body === '') return { method, path, body: null };
+  if (body === '') {
+    expect(Number(query)).toBeGreaterThan(0);
+    expect(Number(query)).toBeLessThanOrEqual(9_000);
+    return { method, path, body: null };
+  }
   expect(headers).toContain(`content-length: ${Buffer.byteLength(body)}`);
   const { timeoutMs, ageMs, ...args } = JSON.parse(body);
   expect(ageMs).toBeGreaterThanOrEqual(0);
