@@ -1,5 +1,5 @@
 import { ifPresent, refuse, refuseUnknownFields } from '#pkg/decode/untrusted.ts';
-import type { Family } from '#pkg/ip/address.ts';
+import type { Address, Family } from '#pkg/ip/address.ts';
 import { type Cidr, formatCidr } from '#pkg/ip/cidr.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { Route } from '#pkg/pool/pool.ts';
@@ -21,6 +21,7 @@ export interface SpiderSubnet {
   readonly subnet: Cidr;
   /** `spec.ips` less `spec.excludeIPs`. */
   readonly addresses: IntervalSet;
+  readonly gateway: Address | null;
   readonly routes: readonly Route[];
   readonly domain: string;
   readonly isTerminating: boolean;
@@ -38,13 +39,13 @@ export function decodeSpiderSubnet(value: unknown): SpiderSubnet {
   const listed = decodeRangesInside(subnet, spec['ips'], 'spec.ips');
   refuseOverlap(listed, 'spec.ips');
   const excluded = decodeRangesInside(subnet, spec['excludeIPs'], 'spec.excludeIPs');
-  ifPresent(spec['gateway'], (gateway) => decodeAddressInside(subnet, gateway, 'spec.gateway'));
   return {
     name: metadata.name,
     uid: metadata.uid,
     family: subnet.family,
     subnet,
     addresses: IntervalSet.of(listed).subtract(IntervalSet.of(excluded)),
+    gateway: ifPresent(spec['gateway'], (gateway) => decodeAddressInside(subnet, gateway, 'spec.gateway')) ?? null,
     routes: decodeRoutes(subnet, spec['routes'], 'spec.routes'),
     domain: decodeDomain(metadata.annotations),
     isTerminating: metadata.isTerminating,

@@ -21,7 +21,7 @@ export interface SubnetWish {
 }
 
 /** The most addresses of one pool that is made for an application. A tenant writes the number, and a typing error must not take a subnet. */
-const MOST_IPS_OF_AUTO_POOL = 20_000;
+export const MOST_IPS_OF_AUTO_POOL = 20_000;
 
 /** Null: no subnet is asked for. Throws `bad-annotation`, which names annotation and fault. */
 export function parseSubnetWish(annotations: Labels): Parsed<SubnetWish> | null {

@@ -160,6 +160,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'controller/cluster-view': onNode(CONTROLLER, ['pino']),
   'controller/reconcile': onNode([...CONTROLLER, 'controller/cluster-view'], ['pino']),
   'controller/judge': pure([...DOMAIN, 'controller/cluster-view']),
+  // Which ranges of a subnet the pool of each application has.
+  'controller/allot': pure(DOMAIN),
   'controller/project': onNode([...CONTROLLER, 'controller/cluster-view', 'controller/reconcile'], ['pino']),
   'controller/lifecycle': onNode(
     [...CONTROLLER, 'controller/cluster-view', 'controller/reconcile', 'controller/project'],

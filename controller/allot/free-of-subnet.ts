@@ -1,0 +1,16 @@
+import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import type { RecordsOfSubnet } from './records-of-subnet.ts';
+import type { SubnetSituation } from './subnet-situation.ts';
+
+/** The addresses of a subnet that a pool may get: nobody has them, and nobody had them a moment ago. */
+export function freeOfSubnet(situation: SubnetSituation, { outside }: Pick<RecordsOfSubnet, 'outside'>): IntervalSet {
+  const { subnet, pools, otherRanges, reserved } = situation;
+  const { gateway } = subnet;
+  const ofPools = pools.flatMap(({ pool, dropped }) => [...pool.addresses.intervals(), ...dropped.intervals()]);
+  return subnet.addresses
+    .subtract(IntervalSet.of(gateway === null ? [] : [{ first: gateway.value, last: gateway.value }]))
+    .subtract(IntervalSet.of(ofPools))
+    .subtract(otherRanges)
+    .subtract(reserved)
+    .subtract(outside);
+}

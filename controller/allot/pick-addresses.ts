@@ -1,0 +1,58 @@
+import { type Interval, IntervalSet } from '#pkg/ip/interval-set.ts';
+
+/**
+ * So many addresses of `free`, together where that can be, because firewalls are written for ranges: first what touches `beside`, then
+ * the smallest interval that is large enough, else the largest. Null: there are not enough.
+ */
+export function pickAddresses(free: IntervalSet, count: bigint, beside: IntervalSet): IntervalSet | null {
+  if (free.size < count) return null;
+  let left = free;
+  let picked = IntervalSet.EMPTY;
+  while (picked.size < count) {
+    const missing = count - picked.size;
+    const around = beside.union(picked);
+    const interval = chooseInterval(left.intervals(), missing, around);
+    if (interval === null) return null;
+    const taken = IntervalSet.of([cut(interval, missing, around)]);
+    picked = picked.union(taken);
+    left = left.subtract(taken);
+  }
+  return picked;
+}
+
+function chooseInterval(intervals: readonly Interval[], count: bigint, around: IntervalSet): Interval | null {
+  const touching = intervals.filter((it) => touchesBelow(it, around) || touchesAbove(it, around));
+  return bestOf(touching, count) ?? bestOf(intervals, count);
+}
+
+/** The smallest that is large enough, else the largest; of equal ones the lowest. */
+function bestOf(intervals: readonly Interval[], count: bigint): Interval | null {
+  let best: Interval | null = null;
+  for (const interval of intervals)
+    if (best === null || isBetter(sizeOf(interval), sizeOf(best), count)) best = interval;
+  return best;
+}
+
+function isBetter(size: bigint, than: bigint, count: bigint): boolean {
+  return than >= count ? size >= count && size < than : size > than;
+}
+
+/** The part of an interval that is beside what is there, else its beginning. */
+function cut(interval: Interval, count: bigint, around: IntervalSet): Interval {
+  const { first, last } = interval;
+  if (sizeOf(interval) <= count) return interval;
+  const fromAbove = !touchesBelow(interval, around) && touchesAbove(interval, around);
+  return fromAbove ? { first: last - count + 1n, last } : { first, last: first + count - 1n };
+}
+
+function touchesBelow({ first }: Interval, around: IntervalSet): boolean {
+  return around.contains(first - 1n);
+}
+
+function touchesAbove({ last }: Interval, around: IntervalSet): boolean {
+  return around.contains(last + 1n);
+}
+
+function sizeOf({ first, last }: Interval): bigint {
+  return last - first + 1n;
+}

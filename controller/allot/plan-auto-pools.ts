@@ -1,0 +1,115 @@
+import { type PoolRelation, relationTo } from '#pkg/autopool/identity.ts';
+import { freePoolName } from '#pkg/autopool/pool-name.ts';
+import type { Shortage } from '#pkg/autopool/shortage.ts';
+import type { IntervalSet } from '#pkg/ip/interval-set.ts';
+import { affinityApplication } from '#pkg/pool/auto-pool.ts';
+import { compareText } from '#pkg/pool/order.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import type { Controller } from '#pkg/pool/request.ts';
+import { formatIpNumber } from '#pkg/pool/subnet-wish.ts';
+import { toLabelValue } from '#pkg/record/record-metadata.ts';
+import { Allotment } from './allotment.ts';
+import type { SubnetPool, SubnetSituation, Wanted } from './subnet-situation.ts';
+
+type AutoPoolStep =
+  | { readonly do: 'create'; readonly name: string; readonly wanted: Wanted; readonly addresses: IntervalSet }
+  /** `addresses`: all that the pool has from now on. */
+  | { readonly do: 'change'; readonly name: string; readonly wanted: Wanted; readonly addresses: IntervalSet }
+  /** Nothing of it is held, and its application does not want it any more. The application is read before it is done. */
+  | { readonly do: 'delete'; readonly name: string; readonly application: Controller };
+
+export interface AutoPoolPlan {
+  readonly steps: readonly AutoPoolStep[];
+  /** Who does not get what it wants. Its pool stays as it is. */
+  readonly shortages: readonly (Shortage & { readonly wanted: Wanted })[];
+}
+
+/** What is to be done so that every application has its pool. Carrying it out and planning again gives no step. */
+export function planAutoPools(situation: SubnetSituation): AutoPoolPlan {
+  const allotment = new Allotment(situation);
+  const steps: AutoPoolStep[] = [];
+  const shortages: AutoPoolPlan['shortages'][number][] = [];
+  const owned = new Set<string>();
+  const isTaken = (name: string) => owned.has(name) || situation.isPoolName(name);
+  for (const wanted of situation.wanted.toSorted(compareWanted)) {
+    const own = findOwn(wanted, situation);
+    if (own !== null) owned.add(own.pool.name);
+    const next = own === null ? create(wanted, isTaken, allotment) : change(wanted, own, allotment);
+    if (typeof next === 'string') {
+      const { application, interface: nic } = wanted.key;
+      shortages.push({ application, interface: nic, why: next, wanted });
+    } else if (next !== null) {
+      steps.push(next);
+      owned.add(next.name);
+    }
+  }
+  return { steps: [...steps, ...deletions(owned, situation, allotment)], shortages };
+}
+
+/** The pool of a re-created application is its own again if it was to stay, or if its pods are the new application's now. */
+function findOwn({ key }: Wanted, { pools, isHeldBy }: SubnetSituation): SubnetPool | null {
+  const related = pools
+    .filter(({ pool }) => !pool.isTerminating)
+    .map((it): [SubnetPool, PoolRelation] => [it, relationTo(it.pool, key)])
+    .sort(([a], [b]) => compareText(a.pool.name, b.pool.name));
+  const own = related.find(([, relation]) => relation === 'own');
+  const earlier = related.find(
+    ([{ pool }, relation]) =>
+      relation === 'earlier' && (pool.auto?.reclaim === false || isHeldBy(pool.name, key.application.uid)),
+  );
+  return (own ?? earlier)?.[0] ?? null;
+}
+
+/** A text says why there can be no pool. */
+function create(wanted: Wanted, isTaken: (name: string) => boolean, allotment: Allotment): AutoPoolStep | string {
+  const name = freePoolName(wanted.key, isTaken);
+  if (name === null) return 'other pools have the names that its pool can have';
+  const addresses = allotment.allot(wanted, null);
+  return typeof addresses === 'string' ? addresses : { do: 'create', name, wanted, addresses };
+}
+
+/** A text says why the pool cannot grow: then nothing of it is changed. Null: it is as it should be. */
+function change(wanted: Wanted, own: SubnetPool, allotment: Allotment): AutoPoolStep | string | null {
+  const addresses = allotment.allot(wanted, own);
+  if (typeof addresses === 'string') return addresses;
+  const { name, auto } = own.pool;
+  const isMarked =
+    auto?.applicationUid === wanted.key.application.uid &&
+    auto.reclaim === wanted.reclaim &&
+    own.number === formatIpNumber(wanted.number);
+  return isMarked && addresses.equals(own.pool.addresses) ? null : { do: 'change', name, wanted, addresses };
+}
+
+function deletions(owned: ReadonlySet<string>, situation: SubnetSituation, allotment: Allotment): AutoPoolStep[] {
+  const { subnet, pools, unclear } = situation;
+  const isUnclear = (application: Omit<Controller, 'uid'>) => unclear.some((it) => isSameApplication(it, application));
+  return pools
+    .map(({ pool }) => pool)
+    .filter(
+      ({ auto, isTerminating }) =>
+        auto?.reclaim === true && auto.subnet === toLabelValue(subnet.name) && !isTerminating,
+    )
+    .filter(({ name }) => !owned.has(name) && !allotment.isHeld(name))
+    .toSorted((a, b) => compareText(a.name, b.name))
+    .flatMap((pool): AutoPoolStep[] => {
+      const application = applicationOf(pool);
+      return application === null || isUnclear(application) ? [] : [{ do: 'delete', name: pool.name, application }];
+    });
+}
+
+/** Null for a pool that was not made for an application, or does not say for which. */
+function applicationOf({ auto, podAffinity }: Pick<Pool, 'auto' | 'podAffinity'>): Controller | null {
+  const application = affinityApplication(podAffinity?.matchLabels ?? {});
+  return auto === null || application === null ? null : { ...application, uid: auto.applicationUid };
+}
+
+function isSameApplication(a: Omit<Controller, 'uid'>, b: Omit<Controller, 'uid'>): boolean {
+  return a.apiVersion === b.apiVersion && a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
+}
+
+/** The same order for every leader. */
+function compareWanted(a: Wanted, b: Wanted): number {
+  const textOf = ({ key: { application, interface: nic } }: Wanted) =>
+    [application.namespace, application.name, application.kind, application.apiVersion, nic].join(' ');
+  return compareText(textOf(a), textOf(b));
+}
