@@ -24,7 +24,7 @@ FROM node:24-bookworm-slim
 WORKDIR /opt/ipledger
 COPY --from=build /src/package.json ./
 COPY --from=build /src/dist/agent agent
-COPY --from=build /src/dist/controller.js /src/dist/ctl.js ./
+COPY --from=build /src/dist/controller.js /src/dist/ctl.js /src/dist/heap.js ./
 COPY --from=build /src/dist/ipledger-agent /src/dist/ipledger-controller /src/dist/ipledgerctl ./
 COPY --from=build /src/dist/native/ipledger cni/ipledger
 # Native code cannot be bundled.

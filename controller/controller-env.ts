@@ -1,5 +1,6 @@
 import { COLLECT_DEFAULTS, type CollectSettings } from '#controller/judge/collect-settings.ts';
 import { type Env, EnvReader } from '#pkg/config/env-reader.ts';
+import { readHeapMb } from '#pkg/config/heap-setting.ts';
 import { findVariableWarnings } from '#pkg/config/variable-warnings.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { ElectionPace } from '#pkg/kube/leader/election.ts';
@@ -13,6 +14,7 @@ export interface ControllerEnv {
   readonly healthHost: string;
   readonly healthPort: number;
   readonly isMetricEnabled: boolean;
+  readonly isDebugMetricEnabled: boolean;
   readonly metricsPort: number;
   readonly webhookPort: number;
   /** Given certificate of the webhook; empty: it makes its own. */
@@ -22,13 +24,14 @@ export interface ControllerEnv {
   readonly leaseName: string;
   readonly pace: ElectionPace;
   readonly collect: CollectSettings;
+  /** Null: by the memory limit. */
+  readonly heapMb: number | null;
 }
 
 const DAY = 86_400;
 
 /** Of Spiderpool's controller, without a meaning here: nothing is traced, resynced or kept in bounded queues. */
 const UNUSED = [
-  'ENABLED_DEBUG_METRIC',
   'METRIC_RENEW_PERIOD',
   'GOPS_LISTEN_PORT',
   'PYROSCOPE_PUSH_SERVER_ADDRESS',
@@ -69,6 +72,7 @@ export function readFrom(read: EnvReader): ControllerEnv {
     healthHost: read.address('HEALTH_HOST', HEALTH_HOST),
     healthPort: read.port('HEALTH_PORT', 5720),
     isMetricEnabled: read.flag('ENABLED_METRIC', true),
+    isDebugMetricEnabled: read.flag('ENABLED_DEBUG_METRIC', false),
     metricsPort: read.port('METRIC_HTTP_PORT', 5721),
     webhookPort: read.port('WEBHOOK_PORT', 5722),
     certFile: read.text('WEBHOOK_TLS_CERT_FILE', ''),
@@ -77,6 +81,7 @@ export function readFrom(read: EnvReader): ControllerEnv {
     leaseName: read.text('LEADER_LEASE_NAME', 'ipledger-controller'),
     pace: readPace(read),
     collect: readCollect(read),
+    heapMb: readHeapMb(read),
   };
 }
 

@@ -41,6 +41,7 @@ export async function startController(setting: ControllerSetting, log: Logger): 
   const events = starting.use(new EventSink(client, { reporter: 'controller', instance: env.podName, onTrouble }));
   const set = new MetricSet();
   const metrics = new ControllerMetrics(set);
+  if (env.isDebugMetricEnabled) set.addProcess();
   if (env.isMetricEnabled) {
     starting.use(
       await startMetricsServer(set, { ...at, port: env.metricsPort, portSetting: 'SPIDERPOOL_METRIC_HTTP_PORT' }),

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
+import type { Daemon } from '#pkg/memory/heap-size.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -55,24 +56,23 @@ const BUNDLES: readonly Bundle[] = [
   { entry: 'cmd/plugin/host-main.ts', output: 'plugin.neutral.js', isExecutable: false, options: QUICKJS },
   { entry: 'cmd/agent/main.ts', output: 'agent/main.js', isExecutable: false, options: IN_CHUNKS },
   { entry: 'cmd/controller/main.ts', output: 'controller.js', isExecutable: false, options: ESM_WITH_REQUIRE },
+  { entry: 'cmd/heap/main.ts', output: 'heap.js', isExecutable: false, options: ESM_WITH_REQUIRE },
   { entry: 'cmd/ctl/main.ts', output: 'ctl.js', isExecutable: false, options: ESM_WITH_REQUIRE },
 ];
 
-/** Small heap spaces, because the daemon of a node is idle most of the time. */
-const AGENT_FLAGS = '--max-semi-space-size=2 --max-old-space-size=256';
-
-/** The controller reads whole lists of pods and records, page by page, and keeps a small part of them. */
-const CONTROLLER_FLAGS = '--max-semi-space-size=2 --max-old-space-size=300';
+/**
+ * Little space for new objects, because the daemons are idle most of the time. The space for old ones follows the memory limit
+ * (docs/adr/0044-heap-from-the-memory-limit.md).
+ */
+const daemonFlags = (name: Daemon) => ({
+  flags: '--max-semi-space-size=2 "--max-old-space-size=$heap"',
+  before: `export MALLOC_ARENA_MAX=2\nheap=$("$node" "$dir/heap.js" ${name})\n`,
+});
 
 const LAUNCHERS = [
-  { output: 'ipledger-agent', bundle: 'agent/main.js', flags: AGENT_FLAGS, env: 'export MALLOC_ARENA_MAX=2\n' },
-  {
-    output: 'ipledger-controller',
-    bundle: 'controller.js',
-    flags: CONTROLLER_FLAGS,
-    env: 'export MALLOC_ARENA_MAX=2\n',
-  },
-  { output: 'ipledgerctl', bundle: 'ctl.js', flags: '', env: '' },
+  { output: 'ipledger-agent', bundle: 'agent/main.js', ...daemonFlags('agent') },
+  { output: 'ipledger-controller', bundle: 'controller.js', ...daemonFlags('controller') },
+  { output: 'ipledgerctl', bundle: 'ctl.js', flags: '', before: '' },
 ];
 
 /** Paths in dist/ that a build writes, besides the native plugin. */
@@ -104,7 +104,7 @@ async function writeBundle({ entry, output, isExecutable, options }: Bundle, dir
   chmodSync(path, isExecutable ? 0o755 : 0o644);
 }
 
-function writeLauncher({ output, bundle, flags, env }: (typeof LAUNCHERS)[number], directory: string): void {
+function writeLauncher({ output, bundle, flags, before }: (typeof LAUNCHERS)[number], directory: string): void {
   const path = join(directory, output);
   const program = ['"$node"', flags, `"$dir/${bundle}"`, '"$@"'].filter((word) => word !== '').join(' ');
   writeFileSync(
@@ -114,7 +114,7 @@ set -e
 node='${LAUNCHER_NODE}'
 dir=$(dirname -- "$(readlink -f -- "$0")")
 unset NODE_OPTIONS
-${env}exec ${program}
+${before}exec ${program}
 `,
   );
   chmodSync(path, 0o755);

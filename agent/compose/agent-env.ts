@@ -1,4 +1,5 @@
 import { type Env, EnvReader } from '#pkg/config/env-reader.ts';
+import { readHeapMb } from '#pkg/config/heap-setting.ts';
 import { findVariableWarnings } from '#pkg/config/variable-warnings.ts';
 import { LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
 import { HEALTH_HOST } from '#pkg/metrics/health-server.ts';
@@ -35,6 +36,7 @@ export const AGENT_ENV: Readonly<Record<string, string>> = {
   ENABLED_RELEASE_CONFLICT_IPS: 'true',
   MULTUS_CLUSTER_NETWORK: 'none',
   MULTUS_NAMESPACE: 'POD_NAMESPACE',
+  HEAP_MB: 'by the memory limit',
 };
 
 /** Variables of Spiderpool that have no meaning here: agents wait by watch, pools have no such limit, Node has its own debugger. */
@@ -68,6 +70,7 @@ export function readAgentEnv(env: Env): { readonly env: AgentEnv; readonly warni
     multusClusterNetwork: reader.text('MULTUS_CLUSTER_NETWORK', ''),
     multusNamespace: reader.text('MULTUS_NAMESPACE', podNamespace),
   };
+  readHeapMb(reader);
   return { env: read, warnings: findVariableWarnings(reader, UNUSED) };
 }
 

@@ -6,6 +6,7 @@ import { startStandaloneAgent } from '#agent/compose/standalone-agent.ts';
 import { type InstallPlan, installInto } from '#agent/install/install-into.ts';
 import { DEFAULT_SOCKET, DEFAULT_SPOOL } from '#pkg/agentapi/paths.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import { heapLimitMb } from '#pkg/log/heap-limit.ts';
 import { createLogger, LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
 
 interface InstallFlags {
@@ -113,6 +114,7 @@ async function runAgent(flags: Flags): Promise<void> {
     );
   }
   const log = createLogger('ipledger-agent', flags.logLevel ?? levelOfEnvironment(flags));
+  log.info({ heapMb: heapLimitMb() }, 'agent starting');
   await failLoudly(log, async () => {
     const agent = await (flags.standalone ? runStandalone(flags, log) : runCluster(flags, log));
     const signal = await nextSignal();

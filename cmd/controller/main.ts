@@ -4,6 +4,7 @@ import { startController } from '#controller/start-controller.ts';
 import { readConfigFile } from '#pkg/config/read-config-file.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { accessFrom } from '#pkg/kube/client/kube-config.ts';
+import { heapLimitMb } from '#pkg/log/heap-limit.ts';
 import { createLogger } from '#pkg/log/logger.ts';
 
 interface Flags {
@@ -34,6 +35,7 @@ async function main(flags: Flags): Promise<void> {
   try {
     const { env, warnings: ofVariables } = readControllerEnv(process.env);
     log.level = env.logLevel;
+    log.info({ heapMb: heapLimitMb() }, 'controller starting');
     const { config, warnings: ofFile } = await readConfigFile(flags.config);
     for (const warning of [...ofVariables, ...ofFile]) log.warn({ warning }, 'configuration');
     const collect = { ...env.collect, isDryRun: env.collect.isDryRun || flags.dryRun };

@@ -35,6 +35,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/crd/schema': pure(['pkg/record']),
   'pkg/cni': pure(['pkg/errors']),
   'pkg/agentapi': pure(['pkg/errors', 'pkg/cni', 'pkg/record']),
+  // How much memory a daemon may use; the files of the kernel are passed in.
+  'pkg/memory': pure([]),
   'pkg/log': onNode(['pkg/errors'], ['pino']),
   'pkg/http': onNode([]),
   'pkg/metrics': onNode(['pkg/errors', 'pkg/http'], ['prom-client']),
@@ -202,5 +204,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ['commander', 'pino'],
   ),
   'cmd/controller': onNode([...DOMAIN, ...CLUSTER, ...OPERATIONS, 'controller'], ['commander']),
+  'cmd/heap': onNode(['pkg/errors', 'pkg/config', 'pkg/memory']),
   'cmd/ctl': onNode(['pkg/agentapi', 'ctl/client', 'ctl']),
 };
