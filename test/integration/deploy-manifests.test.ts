@@ -15,6 +15,7 @@ const IN_ORDER = [
   'crds',
   'admission-policy.yaml',
   'rbac.yaml',
+  'flow-control.yaml',
   'config.yaml',
   'controller.yaml',
   'webhook.yaml',

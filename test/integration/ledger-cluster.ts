@@ -6,7 +6,7 @@ import type { LoadAccess } from '#pkg/kube/transport/connection.ts';
 import { toNewObject } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
 import { callApi } from '#test/support/api-request.ts';
-import { type ApiServer, type RunningServer, startApiServer } from '#test/support/api-server.ts';
+import { type ApiServer, type ApiServerOptions, type RunningServer, startApiServer } from '#test/support/api-server.ts';
 import { applyManifests } from '#test/support/manifests.ts';
 import { plainToken, podToken } from '#test/support/service-account-tokens.ts';
 
@@ -31,9 +31,9 @@ export interface LedgerCluster<Server extends RunningServer = ApiServer> extends
 }
 
 /** On its own server, for tests that pause, kill or misconfigure it. */
-export async function startLedgerCluster(): Promise<LedgerCluster> {
+export async function startLedgerCluster(options: ApiServerOptions = {}): Promise<LedgerCluster> {
   await using stack = new AsyncDisposableStack();
-  const server = stack.use(await startApiServer());
+  const server = stack.use(await startApiServer(options));
   await applyManifests(server, 'crds', 'admission-policy.yaml', 'rbac.yaml');
   const cluster = stack.use(await joinLedgerCluster(server));
   const everything = stack.move();

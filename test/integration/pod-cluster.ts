@@ -23,6 +23,7 @@ import { everyRecord } from '#pkg/ledger/every-record.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { callApi } from '#test/support/api-request.ts';
+import type { ApiServerOptions } from '#test/support/api-server.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
 
 interface PodWish {
@@ -64,9 +65,12 @@ export interface PodCluster extends AsyncDisposable {
   adopt(): Promise<void>;
 }
 
-export async function startPodCluster({ isAdopted = true } = {}): Promise<PodCluster> {
+export async function startPodCluster({
+  isAdopted = true,
+  ...options
+}: ApiServerOptions & { readonly isAdopted?: boolean } = {}): Promise<PodCluster> {
   await using stack = new AsyncDisposableStack();
-  const ledger = stack.use(await startLedgerCluster());
+  const ledger = stack.use(await startLedgerCluster(options));
   const { server } = ledger;
   const call = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown) => {
     const answer = await callApi(server, {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
 import { type Agent, request } from 'node:https';
 import { json, text } from 'node:stream/consumers';
 
@@ -21,6 +22,7 @@ export interface ApiCall {
 export interface ApiAnswer {
   readonly status: number;
   readonly body: unknown;
+  readonly headers: IncomingHttpHeaders;
 }
 
 /** Without an agent each call has its own connection, so that no call gets one that a pause or a restart broke. */
@@ -44,7 +46,7 @@ export async function callApi(server: ApiAccess, call: ApiCall): Promise<ApiAnsw
   outgoing.once('response', (incoming) => {
     const isJson = incoming.headers['content-type']?.startsWith('application/json') === true;
     (isJson ? json(incoming) : text(incoming)).then(
-      (answer) => resolve({ status: incoming.statusCode ?? 0, body: answer }),
+      (answer) => resolve({ status: incoming.statusCode ?? 0, body: answer, headers: incoming.headers }),
       reject,
     );
   });
