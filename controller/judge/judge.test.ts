@@ -317,4 +317,10 @@ describe('what is judged elsewhere', () => {
     const record = buildRecord({ holder: { kind, node: '' } });
     checkVerdict({ name: kind, record, evidence: { node: NODE_HERE }, verdict: keep('not-judged-here') });
   });
+
+  test('the address of a machine is not given to a pod that shows it in its status', () => {
+    const record = buildRecord({ holder: { kind: 'IPAddressClaim', node: '' } });
+    const evidence = { claimants: [buildPod()], firstSeenMs: 0 };
+    checkVerdict({ name: 'claim', record, evidence, verdict: keep('not-judged-here') });
+  });
 });

@@ -1,4 +1,4 @@
-import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { type IpRecord, isHeldState } from '#pkg/record/ip-record.ts';
 import type { CollectSettings } from './collect-settings.ts';
 import type { Evidence } from './evidence.ts';
 import { judgeClaims } from './judge-claims.ts';
@@ -16,9 +16,11 @@ export function judge(record: IpRecord, evidence: Evidence, settings: CollectSet
 }
 
 function judgeAll(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
+  const { state, holder } = record.spec;
+  // A machine has it, not a pod: its reconciler alone gives it back, and no pod's status says otherwise.
+  if (holder.kind === 'IPAddressClaim' && isHeldState(state)) return keep('not-judged-here');
   const claimed = judgeClaims(record, evidence, settings);
   if (claimed !== null) return claimed;
-  const { state, holder } = record.spec;
   if (state === 'Cooling' || state === 'Quarantined') return judgeRest(record, evidence, settings);
   if (holder.kind === 'Pod') return judgePod(record, evidence, settings);
   if (holder.kind === 'VirtualMachineInstance') return judgeVmi(record, evidence, settings);

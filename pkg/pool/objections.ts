@@ -87,7 +87,8 @@ function nodeMismatch(pool: Pool, { node }: PoolRequest): string | null {
     : notSelected(`node ${node.name}`, node.labels, 'nodeAffinity', pool.nodeAffinity);
 }
 
-function namespaceMismatch(pool: Pool, { namespace }: PoolRequest): string | null {
+/** Of pods and of claims: the namespace is asked for in both. */
+export function namespaceMismatch(pool: Pool, { namespace }: Pick<PoolRequest, 'namespace'>): string | null {
   return pool.namespaceNames.length > 0
     ? notAmong(`namespace ${namespace.name}`, namespace.name, 'namespaceName', pool.namespaceNames)
     : notSelected(`namespace ${namespace.name}`, namespace.labels, 'namespaceAffinity', pool.namespaceAffinity);

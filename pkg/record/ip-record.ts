@@ -158,9 +158,10 @@ export function isVirtualMachine<T extends { readonly apiVersion: string; readon
   return controller?.kind === 'VirtualMachineInstance' && controller.apiVersion.startsWith('kubevirt.io/');
 }
 
-/** `Container prod/web-0 eth0 on worker-1`, for people. */
+/** `Container prod/web-0 eth0 on worker-1`, for people. The record of a claim names no interface and no node. */
 export function describeHolder({ spec }: IpRecord): string {
   const { kind, namespace, name, interface: nic, node } = spec.holder;
-  const state = spec.state === 'Allocated' ? '' : ` (${spec.state})`;
-  return `${kind} ${namespace === '' ? name : `${namespace}/${name}`} ${nic} on ${node}${state}`;
+  const who = `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`;
+  const where = `${nic === '' ? '' : ` ${nic}`}${node === '' ? '' : ` on ${node}`}`;
+  return `${who}${where}${spec.state === 'Allocated' ? '' : ` (${spec.state})`}`;
 }

@@ -48,6 +48,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'pkg/kube/transport': onNode(['pkg/errors', 'pkg/concurrency']),
   'pkg/kube/objects': pure([...DOMAIN, 'pkg/kube/transport']),
+  // The kinds of Cluster API, as objects of the API server.
+  'pkg/capi': pure([...VALUES, 'pkg/kube/objects']),
   'pkg/kube/client': onNode(
     ['pkg/errors', 'pkg/kube/transport', 'pkg/kube/objects'],
     ['@kubernetes/client-node', 'yaml'],
@@ -165,6 +167,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // Which ranges of a subnet the pool of each application has.
   'controller/allot': pure(DOMAIN),
   'controller/project': onNode([...CONTROLLER, 'controller/cluster-view', 'controller/reconcile'], ['pino']),
+  // What is to be done for a claim of Cluster API.
+  'controller/claim-plan': pure([...CONTROLLER, 'pkg/capi', 'controller/project']),
   'controller/lifecycle': onNode(
     [...CONTROLLER, 'controller/cluster-view', 'controller/reconcile', 'controller/project'],
     ['pino'],

@@ -1,0 +1,35 @@
+import type { Claim } from '#pkg/capi/read-claim.ts';
+import { type Address, formatAddress } from '#pkg/ip/address.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import { type Holder, type IpRecord, isHeldState, type RecordSpec } from '#pkg/record/ip-record.ts';
+
+/** Without a uid: the IPAddress is here, and its claim is not yet. */
+type ClaimIdentity = Pick<Claim, 'namespace' | 'name'> & { readonly uid?: string };
+
+export function draftClaimRecord(pool: Pool, address: Address, claim: ClaimIdentity): RecordSpec {
+  return {
+    address: formatAddress(address),
+    prefix: pool.subnet.prefix,
+    ...(pool.gateway === null ? {} : { gateway: formatAddress(pool.gateway) }),
+    domain: pool.domain,
+    pool: { kind: 'SpiderIPPool', name: pool.name, uid: pool.uid },
+    state: 'Allocated',
+    holder: holderOfClaim(claim),
+  };
+}
+
+/** A machine's address is on no node and on no interface that we know. */
+function holderOfClaim({ namespace, name, uid }: ClaimIdentity): Holder {
+  const holder = { kind: 'IPAddressClaim' as const, namespace, name, interface: '', attachGeneration: 1, node: '' };
+  return uid === undefined ? holder : { ...holder, uid };
+}
+
+/**
+ * Whether the record is of this very claim. An earlier claim of the same name had another uid, and the machine that it was made for
+ * may still have the address.
+ */
+export function isRecordOfClaim({ spec }: IpRecord, { namespace, name, uid }: ClaimIdentity): boolean {
+  const { kind, namespace: heldIn, name: heldBy, uid: heldUid } = spec.holder;
+  const isNamed = kind === 'IPAddressClaim' && heldIn === namespace && heldBy === name;
+  return isNamed && isHeldState(spec.state) && (heldUid === undefined || heldUid === uid);
+}

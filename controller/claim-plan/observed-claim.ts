@@ -1,0 +1,37 @@
+import type { PoolFacts } from '#controller/project/pool-conditions.ts';
+import type { Claim } from '#pkg/capi/read-claim.ts';
+import type { MachineAddress } from '#pkg/capi/read-ip-address.ts';
+import type { Labels } from '#pkg/pool/request.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+
+/** `unnamed`: the claim belongs to no cluster, so none is asked. */
+export type ClusterState = 'unnamed' | 'missing' | 'paused' | 'running';
+
+/** All that the next step of one claim may rest on. */
+export interface ObservedClaim {
+  readonly claim: Claim;
+  readonly cluster: ClusterState;
+  /** Null: there is no such pool. */
+  readonly pool: PoolFacts | null;
+  readonly isPoolPaused: boolean;
+  /** Empty if the namespace is not known yet. */
+  readonly namespaceLabels: Labels;
+  /** The IPAddress of the claim's name. */
+  readonly address: MachineAddress | null;
+  /** The record of that address, whoever holds it. */
+  readonly addressRecord: IpRecord | null;
+  /** The records of this very claim. */
+  readonly records: readonly IpRecord[];
+  readonly room: Room;
+  /** Why the pool gives nothing new to claims for a while; null if it does. */
+  readonly hold: string | null;
+}
+
+export interface Room {
+  /** Whether an address is left for this claim after the claims that have waited longer. */
+  readonly hasFree: boolean;
+  /** How many addresses could ever be given out. */
+  readonly total: bigint;
+  /** How many claims wait for an address of this pool, this one among them. */
+  readonly waiting: number;
+}
