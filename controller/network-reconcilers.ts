@@ -1,3 +1,4 @@
+import { serveClaims } from '#controller/claims/serve-claims.ts';
 import { type ObjectView, watchObjects } from '#controller/cluster-view/object-view.ts';
 import { keepPools } from '#controller/lifecycle/keep-pools.ts';
 import { keepSubnets } from '#controller/lifecycle/keep-subnets.ts';
@@ -17,7 +18,7 @@ import { ENDPOINTS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resou
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 
 export interface NetworkReconcilersOptions extends ReconcilerContext {
-  readonly ledger: Pick<Ledger, 'takenOf'>;
+  readonly ledger: Pick<Ledger, 'takenOf' | 'create' | 'amend' | 'release'>;
   readonly records: RecordsView;
   readonly pools: ObjectView;
   readonly pods: PodsView;
@@ -32,7 +33,7 @@ export interface NetworkReconcilers extends AsyncDisposable {
 }
 
 /**
- * Starts every reconciler of pools, subnets and endpoints for one term. The caches of records, pools and pods are shared
+ * Starts every reconciler of pools, subnets, endpoints and claims for one term. The caches of records, pools and pods are shared
  * with the collector, so they are passed in.
  */
 export function startNetworkReconcilers(options: NetworkReconcilersOptions): NetworkReconcilers {
@@ -53,6 +54,7 @@ export function startNetworkReconcilers(options: NetworkReconcilersOptions): Net
   stack.use(projectPools(all));
   stack.use(projectSubnets(all));
   stack.use(projectEndpoints(all));
+  stack.use(serveClaims(all));
   return {
     gauges: () => sampleGauges({ catalog, records, subnets }),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

@@ -6,13 +6,12 @@ import type { LeaderTask, Term } from '#controller/reconcile/leader-task.ts';
 import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
-import type { Ledger } from '#pkg/ledger/ledger.ts';
 
-import { startNetworkReconcilers } from './network-reconcilers.ts';
+import { type NetworkReconcilersOptions, startNetworkReconcilers } from './network-reconcilers.ts';
 
 export interface UpkeepDeps {
   readonly client: KubeClient;
-  readonly ledger: Pick<Ledger, 'takenOf'>;
+  readonly ledger: NetworkReconcilersOptions['ledger'];
   readonly config: ClusterConfig;
   readonly events: Events;
   readonly log: Logger;
@@ -21,7 +20,7 @@ export interface UpkeepDeps {
   readonly onGauges: (sample: (() => readonly Sample[]) | null) => void;
 }
 
-/** Runs the reconcilers of pools, subnets and endpoints for one term. */
+/** Runs the reconcilers of pools, subnets, endpoints and claims for one term. */
 export function upkeepTask(deps: UpkeepDeps): LeaderTask {
   return { name: 'upkeep', run: (term) => keepUp(term, deps) };
 }

@@ -3,8 +3,7 @@ import type { Claim } from '#pkg/capi/read-claim.ts';
 import { isMap } from '#pkg/kube/objects/kube-object.ts';
 
 /** What the contract of Cluster API calls the reasons of a claim that is not Ready. */
-export const CLAIM_FAILURES = ['PoolNotReady', 'PoolExhausted', 'AllocationFailed'] as const;
-type ClaimFailure = (typeof CLAIM_FAILURES)[number];
+type ClaimFailure = 'PoolNotReady' | 'PoolExhausted' | 'AllocationFailed';
 
 /** The Ready condition as it should be. */
 export type ClaimVerdict =

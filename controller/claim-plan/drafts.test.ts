@@ -7,7 +7,7 @@ import { buildRecord } from '#test/support/build-record.ts';
 import { planAddressRecord } from './address-record.ts';
 import { draftClaimRecord, isRecordOfClaim } from './claim-record.ts';
 import { planClaimStatus } from './claim-status.ts';
-import { draftIpAddress, planAdoption } from './draft-ip-address.ts';
+import { draftIpAddress, missingMetadata } from './draft-ip-address.ts';
 
 const NOW = new Date('2026-11-18T16:00:00.123Z');
 
@@ -50,7 +50,7 @@ describe('the IPAddress of a claim', () => {
 
 describe('an IPAddress that is adopted', () => {
   const adopt = (change: Parameters<typeof buildIpAddress>[0]) =>
-    planAdoption(buildIpAddress(change), buildClaim(), 'uid-of-lab');
+    missingMetadata(buildIpAddress(change), buildClaim(), 'uid-of-lab');
   const [claimOwner = {}, poolOwner = {}] = buildIpAddress().owners;
 
   test('as we make it: nothing is written', () => {

@@ -7,7 +7,7 @@ import { objectToAddress, objectToNumber } from './address-objection.ts';
 import { objectToClaim } from './claim-objection.ts';
 import { type ClaimVerdict, planClaimStatus } from './claim-status.ts';
 import type { ClaimStep, RestReason } from './claim-step.ts';
-import { planAdoption } from './draft-ip-address.ts';
+import { missingMetadata } from './draft-ip-address.ts';
 import { nextOfDeleted } from './next-of-deleted.ts';
 import type { ObservedClaim } from './observed-claim.ts';
 
@@ -43,7 +43,7 @@ function nextWithAddress(seen: ObservedClaim, address: MachineAddress, now: Date
   if (kept.spec.holder.uid === undefined) return { do: 'name-record', record: kept };
   const surplus = records.find((record) => record !== kept);
   if (surplus !== undefined) return { do: 'release', record: surplus, cooldownSeconds: 0 };
-  const metadata = planAdoption(address, claim, pool?.pool?.uid ?? null);
+  const metadata = missingMetadata(address, claim, pool?.pool?.uid ?? null);
   if (metadata !== null) return { do: 'adopt-address', metadata };
   return say(seen, now, { isReady: true, message: `${kept.spec.address} of pool ${claim.pool}` }, 'ready');
 }

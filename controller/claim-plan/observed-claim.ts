@@ -27,7 +27,7 @@ export interface ObservedClaim {
   readonly hold: string | null;
 }
 
-export interface Room {
+interface Room {
   /** Whether an address is left for this claim after the claims that have waited longer. */
   readonly hasFree: boolean;
   /** How many addresses could ever be given out. */

@@ -1,4 +1,4 @@
-import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { KubeClient, Trim } from '#pkg/kube/client/client.ts';
 import {
   type KubeObject,
   type ListQuery,
@@ -6,6 +6,7 @@ import {
   type Resource,
   withoutManagedFields,
 } from '#pkg/kube/objects/kube-object.ts';
+import type { ObjectIdentity } from '#pkg/kube/watch/known-objects.ts';
 import { Reflector, type Trouble } from '#pkg/kube/watch/reflector.ts';
 import { Listeners } from './listeners.ts';
 
@@ -16,18 +17,21 @@ export interface ObjectView extends AsyncDisposable {
   get(at: ObjectName): KubeObject | null;
   all(): Iterable<KubeObject>;
   /** The listener is called after each later change of the cache, not for objects that are in it already. */
-  onChange(listener: (at: ObjectName) => void): Disposable;
+  onChange(listener: (at: ObjectIdentity) => void): Disposable;
 }
 
 export interface ObjectViewOptions {
   readonly resource: Resource;
   readonly query?: ListQuery;
+  /** What is kept of an object; by default all but its managedFields. */
+  readonly trim?: Trim;
   readonly onTrouble: (trouble: Trouble) => void;
 }
 
-export function watchObjects(client: KubeClient, { resource, query = {}, onTrouble }: ObjectViewOptions): ObjectView {
+export function watchObjects(client: KubeClient, options: ObjectViewOptions): ObjectView {
+  const { resource, query = {}, trim = withoutManagedFields, onTrouble } = options;
   const objects = new Map<string, KubeObject>();
-  const listeners = new Listeners<ObjectName>();
+  const listeners = new Listeners<ObjectIdentity>();
   const reflector = new Reflector(client, {
     resource,
     query,
@@ -36,7 +40,7 @@ export function watchObjects(client: KubeClient, { resource, query = {}, onTroub
       if (event.type === 'Synced') return;
       const at = event.type === 'Deleted' ? event.identity : event.object.metadata;
       if (event.type === 'Deleted') objects.delete(keyOf(at));
-      else objects.set(keyOf(at), withoutManagedFields(event.object));
+      else objects.set(keyOf(at), trim(event.object));
       listeners.tell(at);
     },
   });

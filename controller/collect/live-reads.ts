@@ -6,6 +6,7 @@ import { SharedValues } from '#controller/cluster-view/shared-values.ts';
 import { sightAgain } from '#controller/cluster-view/sight-again.ts';
 import type { OwnerEvidence } from '#controller/judge/evidence.ts';
 import type { OwnerToRead } from '#controller/judge/verdict.ts';
+import { FreshReads } from '#controller/reconcile/fresh-reads.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { LEASES, readLeaseSpec } from '#pkg/kube/leader/lease.ts';
@@ -13,7 +14,6 @@ import { NODES, PODS } from '#pkg/kube/objects/core-resources.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { FreshReads } from './fresh-reads.ts';
 import { type ReadLive, statefulSetValidity, vmiValidity } from './owner-validity.ts';
 
 interface Listing {

@@ -4,7 +4,7 @@ import type { Holder, IpRecord } from '#pkg/record/ip-record.ts';
 type HolderName = Pick<Holder, 'kind' | 'namespace' | 'name'>;
 
 /** A record that was created, changed or deleted, before and after. At most one of the two is null. */
-interface RecordChange {
+export interface RecordChange {
   readonly before: IpRecord | null;
   readonly after: IpRecord | null;
 }
@@ -13,6 +13,7 @@ interface RecordChange {
 export interface RecordsView {
   readonly synced: Promise<void>;
   all(): Iterable<IpRecord>;
+  get(name: string): IpRecord | null;
   ofPool(pool: string): readonly IpRecord[];
   ofHolder(holder: HolderName): readonly IpRecord[];
   onChange(listener: (change: RecordChange) => void): Disposable;
@@ -23,6 +24,7 @@ export function recordsOf(view: ClusterView): RecordsView {
   return {
     synced,
     all: () => Array.from(records.all(), ({ record }) => record),
+    get: (name) => records.get(name)?.record ?? null,
     ofPool: (pool) => records.ofPool(pool).map(({ record }) => record),
     ofHolder: ({ kind, namespace, name }) =>
       [...records.namesOfHolder(namespace, name)]

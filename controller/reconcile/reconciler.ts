@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
+import { omitAbsent } from '#pkg/decode/untrusted.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Failure, Outcome } from '#pkg/kube/objects/outcome.ts';
+import type { BackoffRange } from '#pkg/kube/transport/timing.ts';
 import { WorkQueue } from '#pkg/kube/watch/work-queue.ts';
 
 /** What every reconciler of the leader is given. */
@@ -17,7 +19,7 @@ export type Enqueue = (key: string) => void;
 /** Without an object the pass ends: `requeueMs` says when the next one is due, undefined that nothing is left to do. */
 type Written<T> = { readonly object: T; readonly requeueMs?: undefined } | { readonly requeueMs: number | undefined };
 
-interface Pass {
+export interface Pass {
   readonly enqueue: Enqueue;
   /** Sends one write if this process still leads. NotFound, or no namespace to create it in: done. Conflict: requeue. Any other failure throws. */
   write<T>(what: string, send: () => Promise<Outcome<T>>): Promise<Written<T>>;
@@ -30,6 +32,8 @@ export interface Reconciler {
   readonly failed: string;
   readonly debounceMs: number;
   readonly workers?: number;
+  /** Of a key whose pass failed; that of the work queue by default. */
+  readonly backoff?: BackoffRange;
   /** No pass starts before these have synced: in a cache that is not complete an existing object looks deleted. */
   readonly caches: readonly { readonly synced: Promise<void> }[];
   /** Called once the caches have synced: subscribes to changes and enqueues what exists already. */
@@ -42,7 +46,7 @@ const NOT_LEADER_REQUEUE_MS = 2_000;
 
 /** Runs until it is disposed, which waits for the passes under way. */
 export function startReconciler({ log, isLeader }: ReconcilerContext, reconciler: Reconciler): AsyncDisposable {
-  const { kind, failed, debounceMs, workers, caches, watch, reconcile } = reconciler;
+  const { kind, failed, debounceMs, workers, backoff, caches, watch, reconcile } = reconciler;
   const write: Pass['write'] = async (what, send) => {
     if (!isLeader()) return { requeueMs: NOT_LEADER_REQUEUE_MS };
     const outcome = await send();
@@ -55,7 +59,7 @@ export function startReconciler({ log, isLeader }: ReconcilerContext, reconciler
   const queue = new WorkQueue({
     reconcile: async (key) => (isLeader() ? reconcile(key, { enqueue, write }) : NOT_LEADER_REQUEUE_MS),
     onTrouble: (key, thrown, retryInMs) => log.warn({ [kind]: key, err: thrown, retryInMs }, failed),
-    ...(workers === undefined ? {} : { workers }),
+    ...omitAbsent({ workers, backoff }),
   });
   const enqueue: Enqueue = (key) => queue.addAfter(key, debounceMs);
   const stack = new AsyncDisposableStack();

@@ -169,6 +169,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'controller/project': onNode([...CONTROLLER, 'controller/cluster-view', 'controller/reconcile'], ['pino']),
   // What is to be done for a claim of Cluster API.
   'controller/claim-plan': pure([...CONTROLLER, 'pkg/capi', 'controller/project']),
+  'controller/claims': onNode(
+    [
+      ...CONTROLLER,
+      'pkg/capi',
+      'controller/cluster-view',
+      'controller/reconcile',
+      'controller/project',
+      'controller/claim-plan',
+    ],
+    ['pino'],
+  ),
   'controller/lifecycle': onNode(
     [...CONTROLLER, 'controller/cluster-view', 'controller/reconcile', 'controller/project'],
     ['pino'],
@@ -190,6 +201,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'controller/reconcile',
       'controller/judge',
       'controller/project',
+      'controller/claims',
       'controller/lifecycle',
       'controller/admission',
       'controller/collect',

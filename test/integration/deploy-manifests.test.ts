@@ -16,6 +16,7 @@ const IN_ORDER = [
   'admission-policy.yaml',
   'rbac.yaml',
   'flow-control.yaml',
+  'rbac-cluster-api.yaml',
   'config.yaml',
   'controller.yaml',
   'webhook.yaml',

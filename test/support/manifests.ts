@@ -31,7 +31,7 @@ export async function kubectl(server: ServerPlace, args: readonly string[]): Pro
 }
 
 /** 404 until the kind is established, then 429 until its cache is filled. */
-async function waitUntilServed(server: ServerPlace, path: string): Promise<void> {
+export async function waitUntilServed(server: ServerPlace, path: string): Promise<void> {
   const deadline = performance.now() + SERVED_TIMEOUT_MS;
   for (;;) {
     const { status } = await callApi(server, { path, token: server.adminToken });

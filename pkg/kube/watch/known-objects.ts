@@ -2,7 +2,7 @@ import type { KubeObject, ObjectMeta } from '#pkg/kube/objects/kube-object.ts';
 import { isOlder } from '#pkg/kube/objects/resource-version.ts';
 import type { WatchItem } from './watch-item.ts';
 
-interface ObjectIdentity {
+export interface ObjectIdentity {
   readonly namespace?: string;
   readonly name: string;
   readonly uid: string;

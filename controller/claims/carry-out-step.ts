@@ -1,0 +1,184 @@
+import { draftClaimRecord, isRecordOfClaim } from '#controller/claim-plan/claim-record.ts';
+import type { ClaimStatus } from '#controller/claim-plan/claim-status.ts';
+import type { ClaimStep } from '#controller/claim-plan/claim-step.ts';
+import { draftIpAddress } from '#controller/claim-plan/draft-ip-address.ts';
+import type { ObservedClaim } from '#controller/claim-plan/observed-claim.ts';
+import type { FreshReads } from '#controller/reconcile/fresh-reads.ts';
+import { FailedRequest, type Pass } from '#controller/reconcile/reconciler.ts';
+import { ADDRESS_FINALIZER, CLAIM_FINALIZER } from '#pkg/capi/contract-names.ts';
+import type { Claim } from '#pkg/capi/read-claim.ts';
+import { isPausedCluster } from '#pkg/capi/read-cluster.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { Events } from '#pkg/kube/events/events.ts';
+import { CLAIMS, CLUSTERS, IP_ADDRESSES } from '#pkg/kube/objects/capi-resources.ts';
+import { apiVersionOf, isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import type { Outcome } from '#pkg/kube/objects/outcome.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { toCooling } from '#pkg/record/released-spec.ts';
+import type { ClaimSources } from './claim-observer.ts';
+import { type FreshObjects, keyOf } from './fresh-objects.ts';
+
+export interface StepDeps extends ClaimSources {
+  readonly client: KubeClient;
+  readonly ledger: Pick<Ledger, 'create' | 'amend' | 'release'>;
+  readonly events: Events;
+  readonly isLeader: () => boolean;
+  readonly clusterReads: FreshReads;
+}
+
+/** `again`: look what comes next. A number: try again in so many ms. `stop`: an event will wake the claim. */
+type Ending = 'again' | 'stop' | number;
+
+type Write = Exclude<ClaimStep, { do: 'rest' }>;
+
+const SOON_MS = 200;
+const NOT_LEADER_MS = 2_000;
+
+/** Carries out one step. What it wrote is in the sources when it returns. */
+export async function carryOutStep(step: Write, seen: ObservedClaim, deps: StepDeps, { write }: Pass): Promise<Ending> {
+  const { client, claims, addresses } = deps;
+  const { claim, address } = seen;
+  const at = { namespace: claim.namespace, name: claim.name };
+  const put = async (what: string, into: FreshObjects, send: () => Promise<Outcome<KubeObject>>): Promise<Ending> => {
+    const written = await write(`${what} ${keyOf(claim)}`, send);
+    if (!('object' in written)) return written.requeueMs ?? 'stop';
+    into.wrote(written.object);
+    return 'again';
+  };
+  const patchClaim = (finalizers: readonly string[]) =>
+    put('the finalizer of claim', claims, () =>
+      client.patch(CLAIMS, at, { metadata: { ...seenMetadata(claim), finalizers } }),
+    );
+  const patchAddress = (metadata: Readonly<Record<string, unknown>>) =>
+    put('IPAddress', addresses, () =>
+      client.patch(IP_ADDRESSES, at, { metadata: { ...seenMetadata(address ?? claim), ...metadata } }),
+    );
+
+  switch (step.do) {
+    case 'add-finalizer':
+      return patchClaim([...claim.finalizers, CLAIM_FINALIZER]);
+    case 'take':
+      return takeAddress(seen, deps);
+    case 'name-record':
+      return nameRecord(step.record, claim, deps);
+    case 'create-address': {
+      const poolUid = seen.pool?.pool?.uid ?? step.record.spec.pool.uid;
+      return put('IPAddress', addresses, () => createOrRead(client, draftIpAddress(claim, step.record, poolUid)));
+    }
+    case 'adopt-address':
+      return patchAddress(step.metadata);
+    case 'write-status': {
+      const { status } = step;
+      const metadata = seenMetadata(claim);
+      const ending = await put('the status of claim', claims, () =>
+        client.patch(CLAIMS, at, { metadata, status }, { subresource: 'status' }),
+      );
+      if (ending === 'again') tell(claim, status, deps.events);
+      return ending;
+    }
+    case 'release':
+      return giveBack(step, seen, deps);
+    case 'unprotect-address': {
+      const left = (address?.finalizers ?? []).filter((it) => it !== ADDRESS_FINALIZER);
+      return patchAddress({ finalizers: left });
+    }
+    case 'delete-address':
+      return deleteAddress(seen, deps);
+    case 'remove-finalizer':
+      return patchClaim(claim.finalizers.filter((it) => it !== CLAIM_FINALIZER));
+  }
+}
+
+/** The preconditions of a patch. */
+function seenMetadata({ uid, resourceVersion }: { readonly uid: string; readonly resourceVersion: string }) {
+  return { uid, resourceVersion };
+}
+
+/** The IPAddress decides between two leaders: whoever finds the name taken reads what is there, and the next step follows from that. */
+async function createOrRead(
+  client: KubeClient,
+  draft: ReturnType<typeof draftIpAddress>,
+): Promise<Outcome<KubeObject>> {
+  const outcome = await client.create(IP_ADDRESSES, draft);
+  if (outcome.ok || outcome.because !== 'AlreadyExists') return outcome;
+  const found = await client.get(IP_ADDRESSES, draft.metadata);
+  // It was there a moment ago: the name is free again.
+  return !found.ok && found.because === 'NotFound' ? { ...outcome, because: 'Conflict' } : found;
+}
+
+async function takeAddress({ claim, pool }: ObservedClaim, deps: StepDeps): Promise<Ending> {
+  const { spaces, records, ledger, isLeader } = deps;
+  if (pool?.pool == null) return 'again';
+  if (!isLeader()) return NOT_LEADER_MS;
+  const address = spaces.choose(pool);
+  if (address === null) return 'again';
+  let isTaken = false;
+  try {
+    const { taken, record } = await ledger.create(draftClaimRecord(pool.pool, address, claim));
+    isTaken = true;
+    if (record !== null && (taken || isRecordOfClaim(record, claim))) records.wrote(record);
+    return 'again';
+  } finally {
+    spaces.settle(pool.pool, address, isTaken);
+  }
+}
+
+async function nameRecord(
+  record: Extract<Write, { do: 'name-record' }>['record'],
+  { uid }: Claim,
+  { ledger, records, isLeader }: StepDeps,
+): Promise<Ending> {
+  if (!isLeader()) return NOT_LEADER_MS;
+  const outcome = await ledger.amend(record, { ...record.spec, holder: { ...record.spec.holder, uid } });
+  if (!outcome.done) return SOON_MS;
+  records.wrote(outcome.record);
+  return 'again';
+}
+
+async function giveBack(
+  { record, cooldownSeconds }: Extract<Write, { do: 'release' }>,
+  { claim }: ObservedClaim,
+  deps: StepDeps,
+): Promise<Ending> {
+  const { ledger, records, isLeader, now } = deps;
+  if (claim.isDeleting && (await isPausedNow(claim, deps))) return 'stop';
+  if (!isLeader()) return NOT_LEADER_MS;
+  const until = new Date(now().getTime() + cooldownSeconds * 1_000);
+  const outcome =
+    cooldownSeconds === 0 ? await ledger.release(record) : await ledger.amend(record, toCooling(record.spec, until));
+  if (!outcome.done && outcome.because === 'changed') return SOON_MS;
+  records.released(record);
+  return 'again';
+}
+
+/** The watch of clusters may lag behind that of claims. The read is shared by the claims whose deletion was seen before it. */
+async function isPausedNow(claim: Claim, { client, clusterReads, book }: StepDeps): Promise<boolean> {
+  if (claim.cluster === null) return false;
+  const at = { namespace: claim.namespace, name: claim.cluster };
+  const read = () => client.get(CLUSTERS, at);
+  const found = await clusterReads.read(keyOf(at), book.deletedSinceMs(keyOf(claim)), read);
+  if (found.ok) return isPausedCluster(found.object);
+  if (found.because === 'NotFound') return false;
+  throw new FailedRequest(`cluster ${keyOf(at)}`, found);
+}
+
+async function deleteAddress({ address }: ObservedClaim, deps: StepDeps): Promise<Ending> {
+  const { client, addresses, isLeader } = deps;
+  if (address === null) return 'again';
+  if (!isLeader()) return NOT_LEADER_MS;
+  const { namespace, name, uid, resourceVersion } = address;
+  const outcome = await client.delete(IP_ADDRESSES, { namespace, name, uid, resourceVersion });
+  if (outcome.ok && outcome.object !== null) addresses.wrote(outcome.object);
+  else if (outcome.ok || outcome.because === 'NotFound') addresses.deleted(address);
+  else if (outcome.because === 'Conflict') return SOON_MS;
+  else throw new FailedRequest(`IPAddress ${keyOf(address)}`, outcome);
+  return 'again';
+}
+
+/** Success is said by the condition alone: an Event would be one more write for each claim. */
+function tell({ namespace, name, uid }: Claim, { conditions }: ClaimStatus, events: Events): void {
+  const ready = conditions.filter(isMap).find(({ type }) => type === 'Ready');
+  if (ready?.['status'] !== 'False') return;
+  const regarding = { apiVersion: apiVersionOf(CLAIMS), kind: CLAIMS.kind, namespace, name, uid };
+  events.emit({ regarding, type: 'Warning', reason: String(ready['reason']), note: String(ready['message']) });
+}

@@ -1,0 +1,105 @@
+import type { ClusterState } from '#controller/claim-plan/observed-claim.ts';
+import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { type Claim, readClaim } from '#pkg/capi/read-claim.ts';
+import { isPausedCluster } from '#pkg/capi/read-cluster.ts';
+import type { ObjectName } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf } from './fresh-objects.ts';
+
+type Known = Pick<Claim, 'namespace' | 'name' | 'pool' | 'cluster' | 'createdAt'> & {
+  readonly key: string;
+  /** When this process first saw that it is being deleted. */
+  readonly deletedMs: number | null;
+};
+
+/** Which claims there are for a pool and for a cluster, and for which of them a move may still bring the IPAddress. */
+export class ClaimBook {
+  readonly #views: Record<'claims' | 'clusters' | 'addresses', ObjectView>;
+  readonly #nowMs: () => number;
+  readonly #known = new Map<string, Known>();
+  readonly #byPool = new Map<string, Set<string>>();
+  readonly #byCluster = new Map<string, Set<string>>();
+  readonly #expected = new Map<string, Set<string>>();
+
+  constructor(views: Record<'claims' | 'clusters' | 'addresses', ObjectView>, nowMs: () => number) {
+    this.#views = views;
+    this.#nowMs = nowMs;
+  }
+
+  /** Call it for every claim at first, and after each change of a claim. The pool, if it waits for one IPAddress less now. */
+  update(at: ObjectName): string | null {
+    const key = keyOf(at);
+    const before = this.#known.get(key);
+    const wasExpected = before !== undefined && this.#expected.get(before.pool)?.has(key) === true;
+    if (before !== undefined) this.#drop(before);
+    this.#read(at, key, before);
+    return wasExpected && !this.#expected.get(before.pool)?.has(key) ? before.pool : null;
+  }
+
+  #read(at: ObjectName, key: string, before: Known | undefined): void {
+    const object = this.#views.claims.get(at);
+    const claim = object === null ? null : readClaim(object);
+    if (claim === null) return;
+    const { namespace, name, pool, cluster, createdAt, isDeleting } = claim;
+    const deletedMs = isDeleting ? (before?.deletedMs ?? this.#nowMs()) : null;
+    this.#known.set(key, { key, namespace, name, pool, cluster, createdAt, deletedMs });
+    add(this.#byPool, pool, key);
+    if (cluster !== null) add(this.#byCluster, keyOf({ namespace, name: cluster }), key);
+    this.weigh(key);
+  }
+
+  /** Call it after each change of the cluster or of the IPAddress of a claim. The pool, if it waits for one IPAddress less now. */
+  weigh(key: string): string | null {
+    const known = this.#known.get(key);
+    if (known === undefined) return null;
+    const state = this.clusterState(known);
+    const isStopped = known.deletedMs === null && (state === 'paused' || state === 'missing');
+    const isExpected = isStopped && this.#views.addresses.get(known) === null;
+    if (isExpected) add(this.#expected, known.pool, key);
+    else if (this.#expected.get(known.pool)?.has(key)) {
+      remove(this.#expected, known.pool, key);
+      return known.pool;
+    }
+    return null;
+  }
+
+  clusterState({ namespace, cluster }: Pick<Claim, 'namespace' | 'cluster'>): ClusterState {
+    if (cluster === null) return 'unnamed';
+    const object = this.#views.clusters.get({ namespace, name: cluster });
+    if (object === null) return 'missing';
+    return isPausedCluster(object) ? 'paused' : 'running';
+  }
+
+  ofPool(pool: string): readonly string[] {
+    return [...(this.#byPool.get(pool) ?? [])];
+  }
+
+  ofCluster(at: ObjectName): readonly string[] {
+    return [...(this.#byCluster.get(keyOf(at)) ?? [])];
+  }
+
+  /** The claims of paused and missing clusters that have no IPAddress: a move may be on its way to bring it. */
+  expected(pool: string): readonly Known[] {
+    return [...(this.#expected.get(pool) ?? [])].flatMap((key) => this.#known.get(key) ?? []);
+  }
+
+  deletedSinceMs(key: string): number {
+    return this.#known.get(key)?.deletedMs ?? this.#nowMs();
+  }
+
+  #drop({ key, namespace, pool, cluster }: Known): void {
+    this.#known.delete(key);
+    remove(this.#byPool, pool, key);
+    remove(this.#expected, pool, key);
+    if (cluster !== null) remove(this.#byCluster, keyOf({ namespace, name: cluster }), key);
+  }
+}
+
+function add(index: Map<string, Set<string>>, at: string, key: string): void {
+  index.set(at, (index.get(at) ?? new Set()).add(key));
+}
+
+function remove(index: Map<string, Set<string>>, at: string, key: string): void {
+  const keys = index.get(at);
+  keys?.delete(key);
+  if (keys?.size === 0) index.delete(at);
+}

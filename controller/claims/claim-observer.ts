@@ -1,0 +1,79 @@
+import type { ObservedClaim } from '#controller/claim-plan/observed-claim.ts';
+import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import type { PoolReadings } from '#controller/project/pool-catalog.ts';
+import type { PoolFacts } from '#controller/project/pool-conditions.ts';
+import { type Claim, readClaim } from '#pkg/capi/read-claim.ts';
+import { hasPauseMark } from '#pkg/capi/read-cluster.ts';
+import { type MachineAddress, readIpAddress } from '#pkg/capi/read-ip-address.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { recordName } from '#pkg/record/record-metadata.ts';
+import type { ClaimBook } from './claim-book.ts';
+import { type FreshObjects, keyOf, nameOfKey } from './fresh-objects.ts';
+import type { FreshRecords } from './fresh-records.ts';
+import { findMoveHold, type Hold } from './move-hold.ts';
+import type { PoolSpaces } from './pool-spaces.ts';
+import type { UnservedClaims } from './unserved-claims.ts';
+
+export interface ClaimSources {
+  readonly claims: FreshObjects;
+  readonly addresses: FreshObjects;
+  readonly records: FreshRecords;
+  readonly namespaces: ObjectView;
+  readonly catalog: PoolReadings;
+  readonly book: ClaimBook;
+  readonly spaces: PoolSpaces;
+  readonly unserved: UnservedClaims;
+  /** Why nothing new is given out at all; null in ordinary times. */
+  readonly holdAll: () => string | null;
+  readonly now: () => Date;
+}
+
+export function readClaimAt({ claims }: Pick<ClaimSources, 'claims'>, key: string): Claim | null {
+  const object = claims.get(nameOfKey(key));
+  return object === null ? null : readClaim(object);
+}
+
+/** All that is known of a claim now, from caches and own writes. */
+export function observe(sources: ClaimSources, claim: Claim): ObservedClaim {
+  const { addresses, records, namespaces, catalog, book } = sources;
+  const found = catalog.find(claim.pool);
+  const object = addresses.get(claim);
+  const address = object === null ? null : readIpAddress(object);
+  const facts = found?.facts ?? null;
+  return {
+    claim,
+    cluster: book.clusterState(claim),
+    pool: facts,
+    isPoolPaused: found !== null && hasPauseMark(found.object),
+    namespaceLabels: namespaces.get({ name: claim.namespace })?.metadata.labels ?? {},
+    address,
+    addressRecord: recordOfAddress(records, address, facts?.pool ?? null),
+    records: records.ofClaim(claim),
+    room: roomFor(sources, claim, facts),
+    hold: sources.holdAll() ?? holdOf(sources, claim)?.why ?? null,
+  };
+}
+
+export function recordOfAddress(
+  records: Pick<FreshRecords, 'get'>,
+  found: MachineAddress | null,
+  pool: Pool | null,
+): IpRecord | null {
+  const address = found?.address ?? null;
+  return address === null || pool === null ? null : records.get(recordName(address, pool.domain));
+}
+
+export function holdOf({ book, now }: Pick<ClaimSources, 'book' | 'now'>, claim: Claim): Hold | null {
+  const expected = book.expected(claim.pool);
+  return expected.length === 0 ? null : findMoveHold(claim.pool, keyOf(claim), expected, now());
+}
+
+function roomFor({ spaces, unserved }: ClaimSources, claim: Claim, facts: PoolFacts | null): ObservedClaim['room'] {
+  if (facts === null) return { hasFree: false, total: 0n, waiting: 1 };
+  return {
+    hasFree: spaces.freeCount(facts) > BigInt(unserved.countBefore(claim)),
+    total: spaces.total(facts),
+    waiting: unserved.countWith(claim),
+  };
+}

@@ -1,0 +1,85 @@
+import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import type { KubeObject, ObjectName } from '#pkg/kube/objects/kube-object.ts';
+import { isOlder } from '#pkg/kube/objects/resource-version.ts';
+import type { ObjectIdentity } from '#pkg/kube/watch/known-objects.ts';
+
+interface OwnWrite {
+  /** Null: it was deleted by us. */
+  readonly object: KubeObject | null;
+  readonly uid: string;
+  readonly untilMs: number;
+}
+
+/** The watch has had its time by then. After a relist it may never tell of an object that came and went. */
+const KEEP_MS = 30_000;
+
+/** A cache together with own writes that it does not show yet. So no write is repeated because its event is on its way. */
+export class FreshObjects implements Disposable {
+  readonly #view: ObjectView;
+  readonly #nowMs: () => number;
+  readonly #own = new Map<string, OwnWrite>();
+  readonly #subscription: Disposable;
+
+  constructor(view: ObjectView, nowMs: () => number) {
+    this.#view = view;
+    this.#nowMs = nowMs;
+    this.#subscription = view.onChange((at) => this.#forget(at));
+  }
+
+  get(at: ObjectName): KubeObject | null {
+    const cached = this.#view.get(at);
+    const own = this.#own.get(keyOf(at));
+    if (own === undefined) return cached;
+    if (own.untilMs < this.#nowMs()) {
+      this.#own.delete(keyOf(at));
+      return cached;
+    }
+    return isNews(own, cached) ? own.object : cached;
+  }
+
+  /** Call it with the answer of every write. An object that only waits to vanish is gone. */
+  wrote(object: KubeObject): void {
+    const { metadata } = object;
+    const isGone = metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;
+    this.#note(metadata, { object: isGone ? null : object, uid: metadata.uid });
+  }
+
+  deleted(at: ObjectName & { readonly uid: string }): void {
+    this.#note(at, { object: null, uid: at.uid });
+  }
+
+  [Symbol.dispose](): void {
+    this.#subscription[Symbol.dispose]();
+  }
+
+  /** The event of a write may come before its answer. */
+  #note(at: ObjectName, write: Omit<OwnWrite, 'untilMs'>): void {
+    const own = { ...write, untilMs: this.#nowMs() + KEEP_MS };
+    if (isNews(own, this.#view.get(at))) this.#own.set(keyOf(at), own);
+    else this.#own.delete(keyOf(at));
+  }
+
+  /** An object that was created anew outlives the late news that the one before it is gone. */
+  #forget(at: ObjectIdentity): void {
+    const own = this.#own.get(keyOf(at));
+    if (own === undefined) return;
+    const cached = this.#view.get(at);
+    const isLate = cached === null ? own.object !== null && own.uid !== at.uid : isNews(own, cached);
+    if (!isLate) this.#own.delete(keyOf(at));
+  }
+}
+
+function isNews({ object, uid }: OwnWrite, cached: KubeObject | null): boolean {
+  if (object === null) return cached?.metadata.uid === uid;
+  return cached === null || isOlder(cached.metadata.resourceVersion, object.metadata.resourceVersion);
+}
+
+export function keyOf({ namespace, name }: ObjectName): string {
+  return `${namespace ?? ''}/${name}`;
+}
+
+/** Neither part contains a slash. */
+export function nameOfKey(key: string): { readonly namespace: string; readonly name: string } {
+  const slash = key.indexOf('/');
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}

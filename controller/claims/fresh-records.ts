@@ -1,0 +1,79 @@
+import { isRecordOfClaim } from '#controller/claim-plan/claim-record.ts';
+import type { RecordsView } from '#controller/project/records-view.ts';
+import type { Claim } from '#pkg/capi/read-claim.ts';
+import { isOlder } from '#pkg/kube/objects/resource-version.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+
+interface OwnWrite {
+  readonly record: IpRecord;
+  readonly isGone: boolean;
+  readonly untilMs: number;
+}
+
+const KEEP_MS = 30_000;
+
+/** The cache of records together with own writes that it does not show yet. */
+export class FreshRecords implements Disposable {
+  readonly #view: RecordsView;
+  readonly #nowMs: () => number;
+  readonly #own = new Map<string, OwnWrite>();
+  readonly #subscription: Disposable;
+
+  constructor(view: RecordsView, nowMs: () => number) {
+    this.#view = view;
+    this.#nowMs = nowMs;
+    this.#subscription = view.onChange(({ before, after }) => this.#forget(before, after));
+  }
+
+  get(name: string): IpRecord | null {
+    const cached = this.#view.get(name);
+    const own = this.#own.get(name);
+    if (own === undefined) return cached;
+    if (own.untilMs < this.#nowMs()) {
+      this.#own.delete(name);
+      return cached;
+    }
+    if (!isNews(own, cached)) return cached;
+    return own.isGone ? null : own.record;
+  }
+
+  ofClaim(claim: Claim): IpRecord[] {
+    const { namespace, name } = claim;
+    const cached = this.#view.ofHolder({ kind: 'IPAddressClaim', namespace, name }).map((record) => record.name);
+    const written = [...this.#own].filter(([, { record }]) => isRecordOfClaim(record, claim)).map(([it]) => it);
+    return [...new Set([...cached, ...written])]
+      .flatMap((it) => this.get(it) ?? [])
+      .filter((record) => isRecordOfClaim(record, claim));
+  }
+
+  wrote(record: IpRecord): void {
+    this.#note(record, false);
+  }
+
+  released(record: IpRecord): void {
+    this.#note(record, true);
+  }
+
+  [Symbol.dispose](): void {
+    this.#subscription[Symbol.dispose]();
+  }
+
+  /** The event of a write may come before its answer. */
+  #note(record: IpRecord, isGone: boolean): void {
+    const own = { record, isGone, untilMs: this.#nowMs() + KEEP_MS };
+    if (isNews(own, this.#view.get(record.name))) this.#own.set(record.name, own);
+    else this.#own.delete(record.name);
+  }
+
+  #forget(before: IpRecord | null, after: IpRecord | null): void {
+    const own = this.#own.get((after ?? before)?.name ?? '');
+    if (own === undefined) return;
+    const isLate = after === null ? !own.isGone && own.record.uid !== before?.uid : isNews(own, after);
+    if (!isLate) this.#own.delete(own.record.name);
+  }
+}
+
+function isNews({ record, isGone }: OwnWrite, cached: IpRecord | null): boolean {
+  if (isGone) return cached?.uid === record.uid;
+  return cached === null || isOlder(cached.resourceVersion, record.resourceVersion);
+}

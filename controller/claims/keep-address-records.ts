@@ -1,0 +1,117 @@
+import { planAddressRecord } from '#controller/claim-plan/address-record.ts';
+import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import type { PoolReadings } from '#controller/project/pool-catalog.ts';
+import type { RecordsView } from '#controller/project/records-view.ts';
+import { FailedRequest, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
+import { readClaim } from '#pkg/capi/read-claim.ts';
+import { type MachineAddress, readIpAddress } from '#pkg/capi/read-ip-address.ts';
+import type { Events } from '#pkg/kube/events/events.ts';
+import { CLAIMS, IP_ADDRESSES } from '#pkg/kube/objects/capi-resources.ts';
+import { apiVersionOf, type KubeObject, type ObjectName, type Resource } from '#pkg/kube/objects/kube-object.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { recordOfAddress } from './claim-observer.ts';
+import { type FreshObjects, keyOf, nameOfKey } from './fresh-objects.ts';
+import type { FreshRecords } from './fresh-records.ts';
+import type { PoolEdits } from './pool-edits.ts';
+
+export interface KeepAddressRecordsOptions extends ReconcilerContext {
+  readonly views: Record<'claims' | 'addresses' | 'pools', ObjectView>;
+  readonly claims: FreshObjects;
+  readonly addresses: FreshObjects;
+  readonly records: FreshRecords;
+  readonly recordsView: RecordsView;
+  readonly catalog: PoolReadings;
+  readonly ledger: Pick<Ledger, 'create'>;
+  readonly events: Events;
+  readonly edits: PoolEdits;
+}
+
+const DEBOUNCE_MS = 20;
+const NOT_LEADER_MS = 2_000;
+const MOST_COLLISIONS = 10_000;
+
+/**
+ * Keeps a record for every IPAddress of our pools, paused or not: what a move brings is in use. Nobody is renumbered: where the
+ * number has another holder, that is said and left.
+ */
+export function keepAddressRecords(options: KeepAddressRecordsOptions): AsyncDisposable {
+  const { client, log, events, views, records, recordsView, edits, ledger, isLeader } = options;
+  /** The IPAddresses that wait for the record of somebody else to go, by the name of that record. */
+  const collisions = new Map<string, string>();
+
+  const report = (address: MachineAddress, message: string, name: string | null) => {
+    if (collisions.size >= MOST_COLLISIONS) collisions.clear();
+    const isKnown = name !== null && collisions.has(name);
+    if (name !== null) collisions.set(name, keyOf(address));
+    if (isKnown) return;
+    log.warn({ address: keyOf(address) }, message);
+    const { namespace, name: own, uid } = address;
+    const regarding = { apiVersion: apiVersionOf(IP_ADDRESSES), kind: IP_ADDRESSES.kind, namespace, name: own, uid };
+    events.emit({ regarding, type: 'Warning', reason: 'AddressNotRecorded', note: message });
+  };
+
+  return startReconciler(options, {
+    kind: 'address',
+    failed: 'record of an IPAddress not made',
+    debounceMs: DEBOUNCE_MS,
+    backoff: { firstMs: 100, mostMs: 10_000 },
+    caches: [views.claims, views.addresses, views.pools, recordsView],
+    watch: (enqueue) => {
+      const enqueueOf = (pool: string | null) => {
+        for (const object of views.addresses.all()) {
+          const found = readIpAddress(object);
+          if (found?.pool != null && (pool === null || found.pool === pool)) enqueue(keyOf(found));
+        }
+      };
+      enqueueOf(null);
+      return [
+        views.addresses.onChange((at) => enqueue(keyOf(at))),
+        edits.onEdit(enqueueOf),
+        recordsView.onChange(({ before, after }) => {
+          const name = (after ?? before)?.name ?? '';
+          const waiting = collisions.get(name);
+          if (waiting !== undefined) enqueue(waiting);
+          if (after === null) collisions.delete(name);
+          // Deleted by hand while its machine lives: the IPAddress says so.
+          if (after === null && before?.spec.holder.kind === 'IPAddressClaim') enqueue(keyOf(before.spec.holder));
+        }),
+      ];
+    },
+    reconcile: async (key) => {
+      const known = observeAddress(options.addresses.get(nameOfKey(key)), options);
+      if (known === null) return undefined;
+      const first = planAddressRecord(known);
+      if (first.do === 'nothing') return undefined;
+      if (first.do === 'report') return void report(known.address, first.message, known.record?.name ?? null);
+      // The claim may be giving the address back, and the watch of claims may be late.
+      const [address, claim] = [
+        await read(IP_ADDRESSES, nameOfKey(key)),
+        await read(CLAIMS, { ...nameOfKey(key), name: known.address.claim ?? '' }),
+      ];
+      const now = observeAddress(address, options);
+      if (now === null) return undefined;
+      const verdict = planAddressRecord({ ...now, claim: claim === null ? null : readClaim(claim) });
+      if (verdict.do !== 'create') return undefined;
+      if (!isLeader()) return NOT_LEADER_MS;
+      const outcome = await ledger.create(verdict.spec);
+      if (outcome.record !== null) records.wrote(outcome.record);
+      return outcome.taken ? undefined : DEBOUNCE_MS;
+    },
+  });
+
+  async function read(resource: Resource, at: ObjectName): Promise<KubeObject | null> {
+    const found = await client.get(resource, at);
+    if (found.ok) return found.object;
+    if (found.because === 'NotFound') return null;
+    throw new FailedRequest(`${resource.kind} ${keyOf(at)}`, found);
+  }
+}
+
+function observeAddress(object: KubeObject | null, { claims, catalog, records }: KeepAddressRecordsOptions) {
+  const address = object === null ? null : readIpAddress(object);
+  if (address?.pool == null) return null;
+  const pool = catalog.find(address.pool)?.facts ?? null;
+  const claim = address.claim === null ? null : claims.get({ namespace: address.namespace, name: address.claim });
+  const record = recordOfAddress(records, address, pool?.pool ?? null);
+  return { address, claim: claim === null ? null : readClaim(claim), pool, record };
+}

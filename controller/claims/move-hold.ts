@@ -1,0 +1,31 @@
+import { listSome } from '#pkg/text/text-list.ts';
+
+interface ExpectedClaim {
+  readonly key: string;
+  readonly createdAt: string;
+}
+
+export interface Hold {
+  readonly why: string;
+  readonly leftMs: number;
+}
+
+/** `clusterctl move` brings claims first and their addresses seconds later. What takes longer is no move, and blocks nobody. */
+const LONGEST_MS = 10 * 60_000;
+
+/**
+ * Why a pool gives nothing new to the claim: claims of others, whose cluster is paused or missing, have no IPAddress yet. If a move
+ * is on its way to bring it, the number that looks free here is in use.
+ */
+export function findMoveHold(pool: string, own: string, expected: readonly ExpectedClaim[], now: Date): Hold | null {
+  const left = expected
+    .filter(({ key }) => key !== own)
+    .map(({ key, createdAt }) => ({ key, leftMs: Date.parse(createdAt) + LONGEST_MS - now.getTime() }))
+    .filter(({ leftMs }) => leftMs > 0);
+  if (left.length === 0) return null;
+  const keys = listSome(left.map(({ key }) => key).sort(), 3);
+  return {
+    why: `pool ${pool} gives out nothing new while claims of paused or missing clusters wait for the IPAddress that a move brings (${keys}); it goes on when they are there, or 10 minutes after they were created`,
+    leftMs: Math.max(...left.map(({ leftMs }) => leftMs)),
+  };
+}

@@ -1,0 +1,108 @@
+import type { PoolFacts } from '#controller/project/pool-conditions.ts';
+import type { RecordsView } from '#controller/project/records-view.ts';
+import type { Address } from '#pkg/ip/address.ts';
+import { FreeSpace } from '#pkg/ip/free-space.ts';
+import type { IntervalSet } from '#pkg/ip/interval-set.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
+import { usableAddresses } from '#pkg/record/pool-summary.ts';
+import { recordName } from '#pkg/record/record-metadata.ts';
+import { recordedAddresses, recordValue } from '#pkg/record/record-value.ts';
+
+interface Space {
+  readonly pool: Pool;
+  readonly usable: IntervalSet;
+  readonly free: FreeSpace;
+}
+
+/** What looks free in each pool that claims ask for. It may be wrong in both directions: the create decides (rule 1). */
+export class PoolSpaces {
+  readonly #records: Pick<RecordsView, 'get' | 'ofPool'>;
+  readonly #spaces = new Map<string, Space>();
+  /** The names of records that are being created by us. */
+  readonly #underWay = new Set<string>();
+
+  constructor(records: Pick<RecordsView, 'get' | 'ofPool'>) {
+    this.#records = records;
+  }
+
+  total(facts: PoolFacts): bigint {
+    return this.#of(facts)?.usable.size ?? 0n;
+  }
+
+  /** Addresses that a record of another pool has are found out here, when they are the lowest. */
+  freeCount(facts: PoolFacts): bigint {
+    const space = this.#of(facts);
+    if (space === null) return 0n;
+    this.#lowest(space);
+    return space.free.size;
+  }
+
+  /** The lowest free address. Nobody else gets it before it is settled. */
+  choose(facts: PoolFacts): Address | null {
+    const space = this.#of(facts);
+    const value = space === null ? null : this.#lowest(space);
+    if (space === null || value === null) return null;
+    const address = { family: space.pool.family, value };
+    space.free.take(value);
+    this.#underWay.add(recordName(address, space.pool.domain));
+    return address;
+  }
+
+  /** `isTaken`: it has a record now, ours or somebody else's. Otherwise it is free again. */
+  settle({ name, domain }: Pool, address: Address, isTaken: boolean): void {
+    const record = recordName(address, domain);
+    this.#underWay.delete(record);
+    const space = this.#spaces.get(name);
+    if (!isTaken && space?.usable.contains(address.value) && this.#records.get(record) === null) {
+      space.free.give(address.value);
+    }
+  }
+
+  /** The pools where an address came back. */
+  follow(before: IpRecord | null, after: IpRecord | null): string[] {
+    const record = after ?? before;
+    if (record === null) return [];
+    const concerned = [...this.#spaces].filter(([, space]) => has(space, record));
+    if (after !== null) {
+      for (const [, { free }] of concerned) free.take(recordValue(after));
+      return [];
+    }
+    if (this.#underWay.has(record.name)) return [];
+    return concerned.filter(([, { free }]) => free.give(recordValue(record))).map(([name]) => name);
+  }
+
+  /** The pool or the reserved addresses have changed. */
+  forget(pool: string): void {
+    this.#spaces.delete(pool);
+  }
+
+  forgetAll(): void {
+    this.#spaces.clear();
+  }
+
+  #of({ name, pool, reserved }: PoolFacts): Space | null {
+    if (pool === null) return null;
+    const known = this.#spaces.get(name);
+    if (known?.pool === pool) return known;
+    const usable = usableAddresses(pool, reserved);
+    const free = new FreeSpace(usable.subtract(recordedAddresses(pool.family, this.#records.ofPool(name))));
+    const space = { pool, usable, free };
+    this.#spaces.set(name, space);
+    return space;
+  }
+
+  #lowest({ pool: { family, domain }, free }: Space): bigint | null {
+    for (let value = free.lowest(); value !== null; value = free.lowest()) {
+      const name = recordName({ family, value }, domain);
+      if (this.#records.get(name) === null && !this.#underWay.has(name)) return value;
+      free.take(value);
+    }
+    return null;
+  }
+}
+
+function has({ pool, usable }: Space, record: IpRecord): boolean {
+  if (record.spec.domain !== pool.domain || recordFamily(record) !== pool.family) return false;
+  return usable.contains(recordValue(record));
+}

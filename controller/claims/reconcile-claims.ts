@@ -1,0 +1,130 @@
+import type { RestReason } from '#controller/claim-plan/claim-step.ts';
+import { nextStep } from '#controller/claim-plan/next-step.ts';
+import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import type { RecordChange, RecordsView } from '#controller/project/records-view.ts';
+import { type Enqueue, type Pass, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
+import type { Claim } from '#pkg/capi/read-claim.ts';
+import { isHeld } from '#pkg/record/record-value.ts';
+import { carryOutStep, type StepDeps } from './carry-out-step.ts';
+import { holdOf, observe, readClaimAt } from './claim-observer.ts';
+import { keyOf, nameOfKey } from './fresh-objects.ts';
+import type { PoolEdits } from './pool-edits.ts';
+import { VanishedClaims } from './vanished-claims.ts';
+
+export interface ReconcileClaimsOptions extends ReconcilerContext, StepDeps {
+  readonly views: Record<'claims' | 'addresses' | 'clusters' | 'namespaces' | 'pools' | 'reserved', ObjectView>;
+  readonly recordsView: RecordsView;
+  readonly edits: PoolEdits;
+}
+
+const DEBOUNCE_MS = 20;
+const WORKERS = 16;
+const BACKOFF = { firstMs: 100, mostMs: 10_000 };
+const MOST_STEPS = 50;
+/** Each claim is looked at again after this time, in case an event was lost. It costs no request. */
+const LOOK_AGAIN_MS = 600_000;
+const SHORTEST_HOLD_MS = 1_000;
+
+/** Serves the claims of our pools: gives each its address, says why it has none, and takes the address back at the end. */
+export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposable {
+  const { client, log, events, views, recordsView, now } = options;
+  const vanished = new VanishedClaims({ events, log, nowMs: () => client.timing.nowMs() });
+
+  return startReconciler(options, {
+    kind: 'claim',
+    failed: 'claim not reconciled',
+    debounceMs: DEBOUNCE_MS,
+    workers: WORKERS,
+    backoff: BACKOFF,
+    caches: [...Object.values(views), recordsView],
+    watch: (enqueue) => watchClaims(options, enqueue),
+    reconcile: async (key, pass) => {
+      for (let steps = 0; steps < MOST_STEPS; steps += 1) {
+        const claim = readClaimAt(options, key);
+        if (claim === null) return vanished.look(key, heldFor(key, recordsView));
+        vanished.isBack(key);
+        const seen = observe(options, claim);
+        const step = nextStep(seen, now());
+        if (step.do === 'rest') return settle(claim, step.why, options, pass);
+        const ending = await carryOutStep(step, seen, options, pass);
+        if (ending === 'stop') return LOOK_AGAIN_MS;
+        if (ending !== 'again') return ending;
+      }
+      return DEBOUNCE_MS;
+    },
+  });
+}
+
+/** Keeps the line of waiting claims right, and says when to look again. */
+function settle(claim: Claim, why: RestReason, options: ReconcileClaimsOptions, { enqueue }: Pass): number {
+  const { unserved } = options;
+  const isUnserved = why === 'exhausted' || why === 'pool-not-ready' || why === 'allocation-failed';
+  const wasInLine = unserved.remove(claim.pool, keyOf(claim));
+  if (isUnserved) unserved.add(claim, why === 'exhausted');
+  // Whoever leaves the line lets the next one in.
+  if (wasInLine && why !== 'exhausted') wakeLine(claim.pool, options, enqueue);
+  const hold = why === 'pool-not-ready' ? holdOf(options, claim) : null;
+  return hold === null ? LOOK_AGAIN_MS : Math.max(hold.leftMs, SHORTEST_HOLD_MS);
+}
+
+/** As many as there are free addresses, the oldest first. */
+function wakeLine(pool: string, { catalog, spaces, unserved }: ReconcileClaimsOptions, enqueue: Enqueue): void {
+  const found = catalog.find(pool);
+  if (found !== null) unserved.first(pool, spaces.freeCount(found.facts)).forEach(enqueue);
+}
+
+function watchClaims(options: ReconcileClaimsOptions, enqueue: Enqueue): readonly Disposable[] {
+  const { views, recordsView, book, spaces, unserved, edits } = options;
+  const wakePool = (pool: string) => {
+    spaces.forget(pool);
+    book.ofPool(pool).forEach(enqueue);
+    // Another pool may have overlapped this one.
+    unserved.keysOf(() => true).forEach(enqueue);
+  };
+  const wakeHeld = (pool: string | null) => {
+    if (pool !== null) unserved.keysOf((it) => it.pool === pool && !it.isInLine).forEach(enqueue);
+  };
+  const reweigh = (keys: readonly string[]) => {
+    for (const key of keys) {
+      wakeHeld(book.weigh(key));
+      enqueue(key);
+    }
+  };
+  for (const { metadata } of views.claims.all()) book.update(metadata);
+  const oldest = [...views.claims.all()].map(({ metadata }) => metadata).sort(compareCreated);
+  oldest.forEach((at) => void enqueue(keyOf(at)));
+  for (const { spec } of recordsView.all()) if (spec.holder.kind === 'IPAddressClaim') enqueue(keyOf(spec.holder));
+  return [
+    views.claims.onChange((at) => {
+      wakeHeld(book.update(at));
+      enqueue(keyOf(at));
+    }),
+    views.addresses.onChange((at) => reweigh([keyOf(at)])),
+    views.clusters.onChange((at) => reweigh(book.ofCluster(at))),
+    views.namespaces.onChange(({ name }) => unserved.keysOf((it) => it.namespace === name).forEach(enqueue)),
+    views.reserved.onChange(() => {
+      spaces.forgetAll();
+      unserved.keysOf(() => true).forEach(enqueue);
+    }),
+    edits.onEdit(wakePool),
+    recordsView.onChange((change) => followRecord(change, options, enqueue)),
+  ];
+}
+
+function followRecord({ before, after }: RecordChange, options: ReconcileClaimsOptions, enqueue: Enqueue): void {
+  for (const pool of options.spaces.follow(before, after)) wakeLine(pool, options, enqueue);
+  const { holder } = (after ?? before)?.spec ?? {};
+  if (holder?.kind === 'IPAddressClaim') enqueue(keyOf(holder));
+}
+
+function heldFor(key: string, records: RecordsView) {
+  return records.ofHolder({ kind: 'IPAddressClaim', ...nameOfKey(key) }).filter(isHeld);
+}
+
+function compareCreated(
+  a: { readonly creationTimestamp?: string; readonly name: string },
+  b: { readonly creationTimestamp?: string; readonly name: string },
+): number {
+  const [x, y] = [`${a.creationTimestamp}/${a.name}`, `${b.creationTimestamp}/${b.name}`];
+  return x < y ? -1 : Number(x > y);
+}

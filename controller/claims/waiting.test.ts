@@ -1,0 +1,56 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { NO_EVENTS } from '#pkg/kube/events/events.ts';
+import { buildClaimRecord } from '#test/support/build-claim.ts';
+import { findMoveHold } from './move-hold.ts';
+import { UnservedClaims } from './unserved-claims.ts';
+import { VanishedClaims } from './vanished-claims.ts';
+
+const claim = (name: string, second: number) => ({
+  pool: 'lab',
+  namespace: 'prod',
+  name,
+  createdAt: `2026-11-18T16:00:0${second}Z`,
+});
+
+test('the line is served by age, then by name, and only those in line are counted', () => {
+  const unserved = new UnservedClaims();
+  unserved.add(claim('b', 2), true);
+  unserved.add(claim('c', 1), true);
+  unserved.add(claim('a', 2), true);
+  unserved.add(claim('not-in-line', 0), false);
+  unserved.add({ ...claim('elsewhere', 0), pool: 'other' }, true);
+  expect(unserved.first('lab', 2n)).toEqual(['prod/c', 'prod/a']);
+  expect(unserved.first('lab', 1n << 100n)).toEqual(['prod/c', 'prod/a', 'prod/b']);
+  expect(unserved.countBefore(claim('b', 2))).toBe(2);
+  expect(unserved.countBefore(claim('new', 9))).toBe(3);
+  expect(unserved.countWith(claim('b', 2))).toBe(3);
+  expect(unserved.countWith(claim('new', 9))).toBe(4);
+  expect(unserved.remove('lab', 'prod/c')).toBe(true);
+  expect(unserved.remove('lab', 'prod/not-in-line')).toBe(false);
+  expect(unserved.first('lab', 5n)).toEqual(['prod/a', 'prod/b']);
+});
+
+test('a pool waits for what a move brings, not for the claim itself, and not for ever', () => {
+  const now = new Date('2026-11-18T16:05:00Z');
+  const expected = [{ key: 'prod/moved', createdAt: '2026-11-18T16:00:00Z' }];
+  expect(findMoveHold('lab', 'prod/vm-0', expected, now)).toEqual({
+    why: expect.stringContaining('prod/moved'),
+    leftMs: 300_000,
+  });
+  expect(findMoveHold('lab', 'prod/moved', expected, now)).toBeNull();
+  expect(findMoveHold('lab', 'prod/vm-0', expected, new Date('2026-11-18T16:10:00Z'))).toBeNull();
+});
+
+test('a claim that is gone with its record is reported once, after the watches had time to agree', () => {
+  const lines: string[] = [];
+  let nowMs = 0;
+  const log = pino({}, { write: (line) => void lines.push(line) });
+  const vanished = new VanishedClaims({ events: NO_EVENTS, log, nowMs: () => nowMs });
+  const look = () => vanished.look('prod/vm-0', [buildClaimRecord()]);
+  expect(look()).toBe(10_000);
+  nowMs = 10_000;
+  expect([look(), look()]).toEqual([undefined, undefined]);
+  expect(lines).toHaveLength(1);
+  expect(vanished.look('prod/vm-1', [])).toBeUndefined();
+});
