@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { ReservedIp } from '#pkg/crd/decode-reserved-ip.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
@@ -211,16 +211,22 @@ test('while the pod before is not proven to be gone the call waits, then says wh
   expect(await made.records()).toHaveLength(1);
 });
 
-test('it comes over as soon as the controller moves it to Retained', async () => {
-  const ledger = createMemoryLedger();
+test('it comes over as soon as the controller moves it to Retained; until then only its own record is read', async () => {
+  const calls: string[] = [];
+  const ledger = counted(createMemoryLedger(), calls);
   await using elsewhere = await startMemoryClusterAgent([POOL], { ledger, node: 'worker-9' });
   const before = await elsewhere.add(elsewhere.pods.put('db-0', { uid: 'first', controller: SET }), 'c1');
   await using made = await startMemoryClusterAgent([POOL], { ledger, exhaustedWaitMs: 20_000 });
+  calls.length = 0;
   const adding = made.add(made.pods.put('db-0', { uid: 'second', controller: SET }), 'c2');
+  await vi.waitUntil(() => calls.length === 3, { timeout: 10_000 });
+  expect(calls).toEqual(['byHolder', 'get', 'get']);
   const [record] = await made.records();
   if (record === undefined) throw new Error('the record of db-0 is missing');
   await ledger.amend(record, { ...record.spec, state: 'Retained' });
   expect(await adding).toEqual(before);
+  expect(calls.filter((call) => call === 'byHolder')).toHaveLength(2);
+  expect(calls.at(-1)).toBe('takeOver');
 });
 
 test('a pod that was replaced while its ADD was under way takes nothing over', async () => {

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Call, throwIfAbandoned, timeLeftMs, writeLimits } from '#agent/calls/call.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { HolderFacts } from '#agent/sources/holder-source.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { type Family, parseAddress } from '#pkg/ip/address.ts';
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
+import { Backoff, SYSTEM_TIMING, sleep } from '#pkg/kube/transport/timing.ts';
 import type { Ledger, UpdateOutcome } from '#pkg/ledger/ledger.ts';
 import type { Pool, Route } from '#pkg/pool/pool.ts';
 import { holderKey, type IpRecord, mayHaveSandbox, type RecordSpec } from '#pkg/record/ip-record.ts';
@@ -42,7 +42,8 @@ export interface StickyCall {
 /** `in-use`: it is Suspect, and the network did not say that nobody has it. */
 type TakeOver = UpdateOutcome | { readonly done: false; readonly because: 'in-use' };
 
-const LOOK_EVERY_MS = 500;
+/** Half of each pause is random. A get costs the API server a fraction of a list, and still 200 pods may wait at once. */
+const LOOK_AGAIN = { firstMs: 500, mostMs: 2_500 };
 const MOST_CHANGES = 3;
 
 /** Rules 3 and 7: a sticky holder's new pod takes the addresses of the one before it, where their pools are still its own. */
@@ -100,8 +101,19 @@ export class StickyTakeOver {
       // The virtual machine lives on in its old pod until it has moved: both have the address, and nothing is written.
       if (facts.isMigrationTarget && facts.holder.kind === 'VirtualMachineInstance') return before;
       if (poolOf(before, pools) === undefined) return null;
+      await this.#untilChanged(before, giveUpAtMs, call);
+    }
+  }
+
+  /** Looks at this one record: a list by label costs the API server a walk over all records. */
+  async #untilChanged(before: IpRecord, giveUpAtMs: number, { signal }: Call): Promise<void> {
+    const { ledger, nowMs } = this.#deps;
+    const pauses = new Backoff(LOOK_AGAIN, SYSTEM_TIMING.random);
+    while (!signal.aborted) {
       if (nowMs() >= giveUpAtMs) throw stillHeld(before);
-      await sleep(LOOK_EVERY_MS);
+      await sleep(SYSTEM_TIMING, Math.min(pauses.nextMs(), giveUpAtMs - nowMs()), signal);
+      const now = await ledger.get(before.name);
+      if (now === null || versionOf(now) !== versionOf(before)) return;
     }
   }
 
