@@ -6,7 +6,7 @@ import type { Spool } from '#agent/debts/spool.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { AgentMetrics } from '#agent/report/agent-metrics.ts';
 import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
-import type { PoolCatalog } from '#agent/sources/pool-catalog.ts';
+import type { CatalogSnapshot, PoolCatalog } from '#agent/sources/pool-catalog.ts';
 import type { AddArgs, AddResponse } from '#pkg/agentapi/wire.ts';
 import { Slots } from '#pkg/concurrency/slots.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
@@ -107,16 +107,20 @@ export class Allocator {
   #plan({ args, facts }: AddCall, held: readonly IpRecord[]): MissingPlan | null {
     const { catalog, options, log } = this.#deps;
     const heldFamilies = new Set(held.map(recordFamily));
-    const planNow = () =>
-      planAllocation(facts.request, args.requestedIPs ?? [], catalog.current(), { ...options, heldFamilies });
+    const requested = args.requestedIPs ?? [];
+    const planIn = (pools: CatalogSnapshot) =>
+      planAllocation(facts.request, requested, pools, { ...options, heldFamilies });
     const missing = ({ families }: Plan) => families.filter(({ family }) => !heldFamilies.has(family));
     try {
-      const plan = planNow();
+      const snapshot = catalog.current();
+      const plan = planIn(snapshot);
       for (const warning of [...facts.warnings, ...plan.warnings]) {
         log.warn({ containerID: args.containerID, ifName: args.ifName, warning }, 'request warning');
       }
       refuseOtherAddress(plan.families, held);
-      return { families: missing(plan), cleanGateway: plan.cleanGateway, again: () => missing(planNow()) };
+      const families = missing(plan);
+      const again = oncePer(snapshot, families, (now) => missing(planIn(now)));
+      return { families, cleanGateway: plan.cleanGateway, again: () => again(catalog.current()) };
     } catch (thrown) {
       if (thrown instanceof IpamError && held.length > 0 && args.requestedIPs === undefined) return null;
       throw thrown;
@@ -174,4 +178,13 @@ export class Allocator {
 
 function isOtherInterface({ spec }: IpRecord, { ifName }: AddArgs): boolean {
   return spec.state === 'Allocated' && spec.holder.interface !== ifName;
+}
+
+/** A call may ask many times while it waits, and the pools seldom change. */
+function oncePer<K, V>(firstKey: K, firstValue: V, compute: (key: K) => V): (key: K) => V {
+  let [known, value] = [firstKey, firstValue];
+  return (key) => {
+    if (key !== known) [known, value] = [key, compute(key)];
+    return value;
+  };
 }

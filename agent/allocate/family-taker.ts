@@ -1,4 +1,4 @@
-import { type Call, throwIfAbandoned, timeLeftMs } from '#agent/calls/call.ts';
+import { type Call, throwIfAbandoned, writeLimits } from '#agent/calls/call.ts';
 import type { Failpoint } from '#agent/calls/failpoint.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { GiveBack } from '#agent/release/give-back.ts';
@@ -12,10 +12,10 @@ import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 import { recordName } from '#pkg/record/record-metadata.ts';
 import type { AddressProbe } from './address-probe.ts';
 import { type Exhausted, exhaustedError } from './exhausted.ts';
-import type { FreedWaiters } from './freed-waiters.ts';
+import type { FreedWaiters, Place } from './freed-waiters.ts';
 import { type FamilyPlan, type MissingPlan, type RequestedAddress, takenError } from './plan.ts';
 import type { SuspectProbe } from './suspect-probe.ts';
-import { type Drafting, type Taking, takeAddress, takeRequested } from './take-address.ts';
+import { type Drafting, type Taking, takeAddress, takeFromView, takeOffered, takeRequested } from './take-address.ts';
 import { takeSuspect } from './take-suspect.ts';
 
 const MOST_CONFLICTS = 8;
@@ -32,6 +32,13 @@ export interface FamilyTakerDeps {
   readonly nowMs: () => number;
   readonly failpoint?: Failpoint | undefined;
   readonly metrics: AgentMetrics;
+}
+
+/** One try of a call. */
+interface Turn {
+  readonly taking: Taking;
+  /** Null: the call does not wait yet. */
+  readonly place: Place | null;
 }
 
 export interface Want extends Drafting {
@@ -59,23 +66,26 @@ export class FamilyTaker {
 
   /** Waits for an address where every eligible pool is full, as long as the call allows. */
   async #takeAll(plan: MissingPlan, taking: Taking, taken: IpRecord[]): Promise<void> {
-    const { nowMs, exhaustedWaitMs } = this.#deps;
+    const { nowMs, exhaustedWaitMs, waiters } = this.#deps;
     const startedAtMs = nowMs();
-    for (let families = plan.families; ; families = plan.again()) {
-      const open = families.filter(({ family }) => !taken.some((record) => recordFamily(record) === family));
-      const exhausted = await this.#takeEach(open, taking, taken);
-      if (exhausted.length === 0) return;
-      const waitedMs = nowMs() - startedAtMs;
-      const waitMs = Math.min(exhaustedWaitMs - waitedMs, timeLeftMs(taking.call, nowMs()));
-      const isWoken = waitMs > 0 && (await this.#waitForFreed(exhausted, waitMs, taking.call));
+    const isOpen = ({ family }: FamilyPlan) => !taken.some((record) => recordFamily(record) === family);
+    let exhausted = await this.#takeEach(plan.families.filter(isOpen), { taking, place: null }, taken);
+    if (exhausted.length === 0) return;
+    using place = exhaustedWaitMs > 0 ? waiters.join() : null;
+    for (let families = plan.families; exhausted.length > 0; ) {
+      const untilMs = Math.min(startedAtMs + exhaustedWaitMs, lastWriteMs(taking.call));
+      const isWorthTrying =
+        place !== null && (plan.again() !== families || (await isWoken(place, exhausted, untilMs - nowMs(), taking)));
       throwIfAbandoned(taking.call);
-      if (!isWoken) throw exhaustedError(taking.holder.interface, exhausted, nowMs() - startedAtMs);
+      if (!isWorthTrying) throw exhaustedError(taking.holder.interface, exhausted, nowMs() - startedAtMs);
+      families = plan.again();
+      exhausted = await this.#takeEach(families.filter(isOpen), { taking, place }, taken);
     }
   }
 
   /** Families in parallel. A failure is thrown only after all have ended, so that everything taken is known. */
-  async #takeEach(plans: readonly FamilyPlan[], taking: Taking, taken: IpRecord[]): Promise<Exhausted[]> {
-    const outcomes = await Promise.allSettled(plans.map((plan) => this.#takeOne(plan, taking)));
+  async #takeEach(plans: readonly FamilyPlan[], turn: Turn, taken: IpRecord[]): Promise<Exhausted[]> {
+    const outcomes = await Promise.allSettled(plans.map((plan) => this.#takeOne(plan, turn)));
     const exhausted: Exhausted[] = [];
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') continue;
@@ -89,12 +99,13 @@ export class FamilyTaker {
     return exhausted;
   }
 
-  async #takeOne(plan: FamilyPlan, taking: Taking): Promise<IpRecord | Exhausted> {
+  async #takeOne(plan: FamilyPlan, turn: Turn): Promise<IpRecord | Exhausted> {
+    const { taking } = turn;
     if (plan.requested !== null) return await this.#takeRequested(plan.requested, taking);
     const views = plan.pools.map((pool) => this.#deps.views.of(pool));
     const conflicts: string[] = [];
     for (const view of views) {
-      const record = await this.#takeUnused(view, taking, conflicts);
+      const record = await this.#takeUnused(view, turn, conflicts);
       if (record !== null) return record;
     }
     for (const view of views) {
@@ -105,9 +116,10 @@ export class FamilyTaker {
   }
 
   /** Address after address, until one is not used by a foreign host. */
-  async #takeUnused(view: PoolView, taking: Taking, conflicts: string[]): Promise<IpRecord | null> {
+  async #takeUnused(view: PoolView, turn: Turn, conflicts: string[]): Promise<IpRecord | null> {
+    const { taking } = turn;
     for (;;) {
-      const record = await takeAddress(view, taking);
+      const record = await this.#takeFree(view, turn);
       if (record === null) return null;
       this.#remember(record);
       const mac = await this.#deps.probe.findConflict(record, view.pool, taking.call);
@@ -118,6 +130,15 @@ export class FamilyTaker {
         throw new IpamError('address-conflict', message, { details: conflicts.join('\n') });
       }
     }
+  }
+
+  /** A call that waits does not read a full pool again: the watch keeps the view. A new call stays behind those that wait. */
+  async #takeFree(view: PoolView, { taking, place }: Turn): Promise<IpRecord | null> {
+    const offered = place?.claim(view) ?? null;
+    const record = offered === null ? null : await takeOffered(view, offered, taking);
+    if (record !== null || !this.#deps.waiters.mayTake(view, place)) return record;
+    if (place === null || !view.isLoaded) return await takeAddress(view, taking);
+    return view.freeCount === 0n ? null : await takeFromView(view, taking);
   }
 
   async #takeRequested({ pool, value }: RequestedAddress, taking: Taking): Promise<IpRecord> {
@@ -140,14 +161,6 @@ export class FamilyTaker {
     throw new IpamError('address-refused', message);
   }
 
-  async #waitForFreed(exhausted: readonly Exhausted[], waitMs: number, call: Call): Promise<boolean> {
-    const views = exhausted.flatMap((it) => it.views);
-    const names = views.map((view) => view.pool.name);
-    const isWorthTrying = () => views.some((view) => view.freeCount > 0n || this.#deps.views.isOutdated(view));
-    const wake = await this.#deps.waiters.wait(names, waitMs, call.signal, isWorthTrying);
-    return wake === 'woken';
-  }
-
   async #rollBack(taken: readonly IpRecord[], error: IpamError): Promise<IpamError> {
     const stuck: string[] = [];
     for (const record of taken) {
@@ -160,4 +173,22 @@ export class FamilyTaker {
     const details = [error.details, ...stuck].filter((line) => line !== '').join('\n');
     return new IpamError(error.reason, error.message, { details, cause: error });
   }
+}
+
+/** False when the time is over, or the agent stops. */
+async function isWoken(
+  place: Place,
+  exhausted: readonly Exhausted[],
+  waitMs: number,
+  { call }: Taking,
+): Promise<boolean> {
+  if (waitMs <= 0) return false;
+  const pools = exhausted.flatMap(({ views }) => views.map(({ pool }) => pool.name));
+  const wake = await place.wait(pools, waitMs, call.signal);
+  return wake === 'offer' || wake === 'look';
+}
+
+/** What comes back later than this is of no use to the call. */
+function lastWriteMs(call: Call): number {
+  return writeLimits(call).deadlineMs ?? call.deadlineMs;
 }

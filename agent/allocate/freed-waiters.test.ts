@@ -1,38 +1,117 @@
 import { expect, test } from 'vitest';
+import { NodeIndex } from '#agent/node/node-index.ts';
+import { PoolViews } from '#agent/views/pool-views.ts';
+import { specOf } from '#test/contract/record-spec.ts';
+import { buildPool } from '#test/support/build-pool.ts';
+import { FixedCatalog } from '#test/support/memory-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
+import { turnedTiming } from '#test/support/turned-timing.ts';
 import { FreedWaiters } from './freed-waiters.ts';
 
-const CATALOG = {
-  current: () => {
-    throw new Error('not asked');
-  },
-  onChange: () => ({ [Symbol.dispose]() {} }),
-};
-const VIEWS = { onFreed: () => ({ [Symbol.dispose]() {} }) };
-const never = () => false;
+const POOL = buildPool({ name: 'pool-a', ips: ['10.0.0.7-10.0.0.8'] });
+const HERE = new AbortController().signal;
+
+/** A pool of two addresses, both of another node, and its view from this one. */
+async function openWaiters(most = 10) {
+  const ledger = createMemoryLedger();
+  for (const address of ['10.0.0.7', '10.0.0.8'])
+    await ledger.create(specOf(address, { holder: { ...specOf(address).holder, node: 'worker-2' } }));
+  const catalog = new FixedCatalog([POOL]);
+  const index = new NodeIndex(() => 0);
+  const views = new PoolViews(catalog, ledger, index, 'worker-1');
+  const view = views.of(POOL);
+  await view.reload();
+  const timing = turnedTiming();
+  const waiters = new FreedWaiters({ ledger, catalog, views, index, most, timing });
+  const join = () => waiters.join() ?? expect.fail('too many wait');
+  const release = async (address: string) => {
+    const record = await ledger.get(address);
+    if (record !== null) await ledger.release(record);
+  };
+  return { waiters, join, view, catalog, timing, release };
+}
 
 test('a stop wakes everybody who waits, and nobody waits after it', async () => {
-  const waiters = new FreedWaiters(createMemoryLedger(), CATALOG, VIEWS, 10);
-  const waiting = waiters.wait(['p'], 60_000, new AbortController().signal, never);
+  const { waiters, join } = await openWaiters();
+  const [waiting, busy] = [join(), join()];
+  const wake = waiting.wait(['pool-a'], 60_000, HERE);
   waiters.stop();
-  expect(await waiting).toBe('stopping');
-  expect(await waiters.wait(['p'], 60_000, new AbortController().signal, never)).toBe('stopping');
+  expect(await wake).toBe('stopping');
+  expect(await busy.wait(['pool-a'], 60_000, HERE)).toBe('stopping');
+  expect(waiters.join()).toBeNull();
 });
 
-test('more than the limit do not wait', async () => {
-  const waiters = new FreedWaiters(createMemoryLedger(), CATALOG, VIEWS, 1);
-  const waiting = waiters.wait(['p'], 60_000, new AbortController().signal, never);
-  expect(await waiters.wait(['p'], 60_000, new AbortController().signal, never)).toBe('too-many');
-  waiters.stop();
-  await waiting;
+test('more than the limit do not wait, until one leaves', async () => {
+  const { waiters, join } = await openWaiters(1);
+  const place = join();
+  expect(waiters.join()).toBeNull();
+  place[Symbol.dispose]();
+  expect(waiters.join()).not.toBeNull();
 });
 
 test('time is over', async () => {
-  const waiters = new FreedWaiters(createMemoryLedger(), CATALOG, VIEWS, 1);
-  expect(await waiters.wait(['p'], 1, new AbortController().signal, never)).toBe('timeout');
+  const { join, timing } = await openWaiters();
+  const wake = join().wait(['pool-a'], 1_000, HERE);
+  timing.pass(1_000);
+  expect(await wake).toBe('timeout');
 });
 
 test('a caller that had gone away before does not wait', { timeout: 10_000 }, async () => {
-  const waiters = new FreedWaiters(createMemoryLedger(), CATALOG, VIEWS, 1);
-  expect(await waiters.wait(['p'], 60_000, AbortSignal.abort(), never)).toBe('woken');
+  const { join } = await openWaiters();
+  expect(await join().wait(['pool-a'], 60_000, AbortSignal.abort())).toBe('look');
+});
+
+test('what changed while a call was busy is not missed', async () => {
+  const { join, catalog } = await openWaiters();
+  const place = join();
+  catalog.change([POOL]);
+  expect(await place.wait(['pool-a'], 60_000, HERE)).toBe('look');
+});
+
+test('an address that a call leaves without is offered to the next', async () => {
+  const { join, timing, view, release } = await openWaiters();
+  const [first, second] = [join(), join()];
+  const [firstWake, secondWake] = [first.wait(['pool-a'], 60_000, HERE), second.wait(['pool-a'], 60_000, HERE)];
+  await release('10.0.0.7');
+  timing.pass(25);
+  expect(await firstWake).toBe('offer');
+  first[Symbol.dispose]();
+  expect(await secondWake).toBe('offer');
+  expect(second.claim(view)).toBe((10n << 24n) + 7n);
+  expect(second.claim(view)).toBeNull();
+});
+
+test('a call whose time is over gets what came back, though others may be given time to be faster', async () => {
+  const { join, timing, view, release } = await openWaiters();
+  const place = join();
+  const wake = place.wait(['pool-a'], 10, HERE);
+  await release('10.0.0.7');
+  timing.pass(10);
+  expect(await wake).toBe('offer');
+  expect(place.claim(view)).not.toBeNull();
+});
+
+test('what came back while the last call left is in the view', async () => {
+  const { join, view, release } = await openWaiters();
+  const place = join();
+  void place.wait(['pool-a'], 60_000, HERE);
+  await release('10.0.0.8');
+  expect(view.freeCount).toBe(0n);
+  place[Symbol.dispose]();
+  expect(view.freeCount).toBe(1n);
+});
+
+test.each([
+  { ahead: 1, name: 'two addresses', free: 2, may: true },
+  { ahead: 1, name: 'one address', free: 1, may: false },
+  { ahead: 0, name: 'nothing', free: 0, may: true },
+])('with $ahead call in line and $name free, a new call may take: $may', async ({ ahead, free, may }) => {
+  const { waiters, join, view, timing, release } = await openWaiters();
+  const places = Array.from({ length: ahead }, join);
+  for (const place of places) void place.wait(['pool-a'], 60_000, HERE);
+  for (const place of places) place.wake('look'); // it is busy, so nothing is offered to it
+  for (const address of ['10.0.0.7', '10.0.0.8'].slice(0, free)) await release(address);
+  timing.pass(25);
+  expect(view.freeCount).toBe(BigInt(free));
+  expect(waiters.mayTake(view, null)).toBe(may);
 });

@@ -34,7 +34,7 @@ export interface FamilyPlan {
 export interface MissingPlan {
   readonly families: readonly FamilyPlan[];
   readonly cleanGateway: boolean;
-  /** The families as the pools are now: for a call that has waited. */
+  /** The families as the pools are now, for a call that has waited. The same object while the pools are the same. */
   readonly again: () => readonly FamilyPlan[];
 }
 

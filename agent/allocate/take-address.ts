@@ -43,11 +43,41 @@ export async function takeAddress(view: PoolView, taking: Taking): Promise<IpRec
       if (attempt === null && sawEmpty) return null;
       if (attempt === null) sawEmpty = true;
       // Still held, so that no reload offers it to this call again: a record of another pool may own the name.
-      else lost.push(attempt.lost);
+      else {
+        lost.push(attempt.lost);
+        view.markLost(attempt.lost);
+      }
       await untilRead(view, () => view.reload(), taking);
     }
   } finally {
-    for (const value of lost) view.settle(value);
+    for (const value of lost) view.lose(value);
+  }
+}
+
+/** Takes one of the addresses that look free, without a read of the pool. Null when nothing looks free any more. */
+export async function takeFromView(view: PoolView, taking: Taking): Promise<IpRecord | null> {
+  for (;;) {
+    const attempt = await takeNext(view, taking);
+    if (attempt === null) return null;
+    if ('record' in attempt) return attempt.record;
+    view.lose(attempt.lost);
+  }
+}
+
+/** Takes an address that was picked for this call. Null when somebody was faster. */
+export async function takeOffered(view: PoolView, value: bigint, taking: Taking): Promise<IpRecord | null> {
+  const hasSlot = await takeInTime(view.creates, timeLeftMs(taking.call, taking.nowMs()), taking.call.signal);
+  try {
+    if (!hasSlot || isOver(taking)) view.putBack(value);
+    throwIfOver(view, taking);
+    if (!hasSlot) throw noTurn(view);
+    taking.failpoint?.('address-chosen');
+    const outcome = await create(view, value, taking, { tellsHolder: false });
+    if (outcome.taken) return outcome.record;
+    view.lose(value);
+    return null;
+  } finally {
+    if (hasSlot) view.creates.giveBack();
   }
 }
 
@@ -81,8 +111,12 @@ async function untilMayCreate(view: PoolView, taking: Taking): Promise<boolean> 
     if (hasSlot && !view.isAwaited && !isOver(taking)) return true;
     if (hasSlot) view.creates.giveBack();
     throwIfOver(view, taking);
-    if (!hasSlot) throw new IpamError('out-of-time', `timed out waiting for a turn in pool ${view.pool.name}`);
+    if (!hasSlot) throw noTurn(view);
   }
+}
+
+function noTurn({ pool }: PoolView): IpamError {
+  return new IpamError('out-of-time', `timed out waiting for a turn in pool ${pool.name}`);
 }
 
 /** Waits as long as the call has time for a write after it. The read itself goes on, and other calls use it. */
@@ -100,7 +134,7 @@ export async function takeRequested(view: PoolView, value: bigint, taking: Takin
   throwIfOver(view, taking);
   view.pickExactly(value);
   const outcome = await create(view, value, taking, { tellsHolder: true });
-  if (!outcome.taken) view.settle(value);
+  if (!outcome.taken) view.lose(value);
   return outcome;
 }
 

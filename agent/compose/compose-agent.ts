@@ -33,6 +33,7 @@ import { SuspectSweep } from '#agent/suspects/suspect-sweep.ts';
 import type { SweepTiming } from '#agent/suspects/sweep-timing.ts';
 import { PoolViews } from '#agent/views/pool-views.ts';
 import { type Events, NO_EVENTS } from '#pkg/kube/events/events.ts';
+import { SYSTEM_TIMING, type Timing } from '#pkg/kube/transport/timing.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 
@@ -76,6 +77,8 @@ export interface AgentPorts {
   readonly pause?: Pause;
   readonly nowMs?: () => number;
   readonly now?: () => Date;
+  /** The timers and the chance of calls that wait for an address. */
+  readonly timing?: Timing;
 }
 
 export interface ComposedAgent {
@@ -113,7 +116,14 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     nowMs,
     onTurn,
   });
-  const waiters = new FreedWaiters(ledger, catalog, views, MOST_WAITERS);
+  const waiters = new FreedWaiters({
+    ledger,
+    catalog,
+    views,
+    index,
+    most: MOST_WAITERS,
+    timing: ports.timing ?? SYSTEM_TIMING,
+  });
   const onVerdict = metrics.probe.bind(metrics);
   const probe = new AddressProbe({ prober, settings, ledger, index, giveBack, now, log, onVerdict, onConflict });
   const { pause } = ports;

@@ -168,7 +168,7 @@ export function journalled(ledger: Ledger, journal: Journal, now: () => Date): L
     byNode: (node) => ledger.byNode(node),
     list: (query) => ledger.list(query),
     takenOf: (pool) => ledger.takenOf(pool),
-    watchFreed: (pool, wake) => ledger.watchFreed(pool, wake),
+    watchPool: (pool, tell) => ledger.watchPool(pool, tell),
     close: () => ledger.close(),
   };
 }

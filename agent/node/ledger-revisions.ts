@@ -129,7 +129,7 @@ export function heldAfterRestore(
     byNode: async (node) => notedAll(await ledger.byNode(node)),
     list: (query) => ledger.list(query),
     takenOf: (pool) => ledger.takenOf(pool),
-    watchFreed: (pool, wake) => ledger.watchFreed(pool, wake),
+    watchPool: (pool, tell) => ledger.watchPool(pool, tell),
     close: () => ledger.close(),
   };
 }

@@ -1,4 +1,6 @@
+import type { Address } from '#pkg/ip/address.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { recordName } from '#pkg/record/record-metadata.ts';
 import type { AnsweredStore } from './answered-store.ts';
 
 interface Entry {
@@ -83,6 +85,11 @@ export class NodeIndex {
   isAnswered({ name, uid, spec }: IpRecord): boolean {
     const entry = this.#byName.get(name);
     return entry?.record.uid === uid && entry.record.spec.holder.uid === spec.holder.uid && entry.isAnswered;
+  }
+
+  /** The uid of the record of an address; null where this node has none. */
+  uidOf(address: Address, domain: string): string | null {
+    return this.#byName.get(recordName(address, domain))?.record.uid ?? null;
   }
 
   writtenAtMs(name: string): number | null {

@@ -30,7 +30,9 @@ export interface ViewDeps {
   readonly node: string;
   readonly load: () => Promise<readonly TakenAddress[]>;
   /** Called when a picked address is free again, so that waiting calls can try it. */
-  readonly onPutBack?: () => void;
+  readonly onPutBack?: (value: bigint) => void;
+  /** The view of the same pool before its addresses or the reserved ones changed: what it knew to be taken is taken. */
+  readonly before?: PoolView | undefined;
   /** How long picks wait for a second look; 200 ms unless told. */
   readonly secondLookMs?: number;
 }
@@ -41,6 +43,9 @@ interface Loading {
   readonly writes: { readonly value: bigint; readonly isFree: boolean }[];
 }
 
+/** `lost`: somebody else has it. `back`: it came back since it was picked, so it is free if our create is lost. */
+type Picked = 'picked' | 'lost' | 'back';
+
 /**
  * Which addresses of a pool look free from this node. Allowed to be wrong in both directions: the create decides.
  * An address handed out by `pick` is out of the view until it is kept, lost or put back.
@@ -50,14 +55,16 @@ export class PoolView {
   /** The pool's addresses less the reserved ones: all that could ever be handed out. */
   readonly usable: IntervalSet;
   /** The creates under way. A burst in this pool leaves room in the line to the API server for other pools. */
-  readonly creates = new Slots(MOST_CREATES, Number.POSITIVE_INFINITY);
+  readonly creates: Slots;
   /** They are used only when nothing is free, and only after a probe. */
-  readonly suspects = new Suspects();
+  readonly suspects: Suspects;
   readonly #load: () => Promise<readonly TakenAddress[]>;
   readonly #node: string;
-  readonly #onPutBack: () => void;
+  readonly #onPutBack: (value: bigint) => void;
   readonly #secondLookMs: number;
-  readonly #picked = new Set<bigint>();
+  readonly #picked = new Map<bigint, Picked>();
+  /** Taken addresses that this pool cannot give, as of the last load. They count again when the pool or the reservations change. */
+  #takenOutside = IntervalSet.EMPTY;
   #free: FreeSpace;
   #cursor: bigint;
   #loading: Loading | null = null;
@@ -69,7 +76,7 @@ export class PoolView {
 
   constructor(
     pool: Pool,
-    { reserved, node, load, onPutBack = () => {}, secondLookMs = SECOND_LOOK_PATIENCE_MS }: ViewDeps,
+    { reserved, node, load, onPutBack = () => {}, before, secondLookMs = SECOND_LOOK_PATIENCE_MS }: ViewDeps,
   ) {
     this.pool = pool;
     this.usable = pool.addresses.subtract(reserved);
@@ -80,6 +87,20 @@ export class PoolView {
     this.#secondLookMs = secondLookMs;
     this.#cursor = startCursor(node, pool);
     this.#own = new OwnShare({ rank: 0, of: 1 }, this.#free);
+    this.creates = before?.creates ?? new Slots(MOST_CREATES, Number.POSITIVE_INFINITY);
+    this.suspects = before?.suspects ?? new Suspects();
+    if (before?.isLoaded === true) this.#inherit(before);
+  }
+
+  #inherit(before: PoolView): void {
+    const taken = before.usable.subtract(before.#free.toSet()).union(before.#takenOutside);
+    this.#takenOutside = taken.subtract(this.usable);
+    this.#free = new FreeSpace(this.usable.subtract(taken));
+    this.#own = new OwnShare(before.share, this.#free);
+    this.#cursor = before.#cursor;
+    this.#picks = before.#picks;
+    this.suspects.replace(before.suspects.all.filter((value) => this.usable.contains(value)));
+    this.#isLoaded = true;
   }
 
   get freeCount(): bigint {
@@ -163,32 +184,52 @@ export class PoolView {
     this.#free.take(value);
   }
 
+  /** The create of the picked address was lost. It stays picked, so that no load offers it to the same call again. */
+  markLost(value: bigint): void {
+    if (this.#picked.get(value) === 'picked') this.#picked.set(value, 'lost');
+  }
+
+  /** The create of the picked address was lost: it is not free, unless it came back meanwhile. */
+  lose(value: bigint): void {
+    if (this.#picked.get(value) === 'back') this.putBack(value);
+    else this.settle(value);
+  }
+
   /** The picked address was not written after all. */
   putBack(value: bigint): void {
     this.#picked.delete(value);
     this.markFree(value);
-    this.#onPutBack();
+    this.#onPutBack(value);
   }
 
   markFree(value: bigint): void {
     this.#loading?.writes.push({ value, isFree: true });
-    if (!this.usable.contains(value) || this.#picked.has(value) || !this.#free.give(value)) return;
-    this.#own.noteBack(value);
+    if (this.#picked.has(value)) this.#picked.set(value, 'back');
+    else if (this.usable.contains(value) && this.#free.give(value)) this.#own.noteBack(value);
+  }
+
+  /** Somebody has it, as the watch of the pool says. */
+  markTaken(value: bigint): void {
+    this.#loading?.writes.push({ value, isFree: false });
+    if (this.#picked.get(value) === 'back') this.#picked.set(value, 'picked');
+    this.#free.take(value);
   }
 
   #hold(value: bigint): void {
-    this.#picked.add(value);
+    this.#picked.set(value, 'picked');
     this.#free.take(value);
   }
 
   async #reload(writes: Loading['writes']): Promise<void> {
     const taken = await this.#load();
-    const free = new FreeSpace(
-      this.usable.subtract(IntervalSet.of(taken.map(({ value }) => ({ first: value, last: value })))),
-    );
+    const takenSet = IntervalSet.of(taken.map(({ value }) => ({ first: value, last: value })));
+    const free = new FreeSpace(this.usable.subtract(takenSet));
+    this.#takenOutside = takenSet.subtract(this.usable);
     const suspects = taken.filter(({ state, value }) => state === 'Suspect' && this.usable.contains(value));
     this.suspects.replace(suspects.map(({ value }) => value));
-    for (const value of this.#picked) free.take(value);
+    for (const [value, picked] of this.#picked) {
+      if (free.take(value) && picked === 'lost') this.#picked.set(value, 'back');
+    }
     for (const { value, isFree } of writes) {
       if (!isFree) free.take(value);
       else if (this.usable.contains(value) && !this.#picked.has(value)) free.give(value);

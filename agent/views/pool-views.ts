@@ -16,7 +16,7 @@ interface KnownView {
 /** The views of the pools this node uses, each made at its pool's first use and anew when pool or reservations change. */
 export class PoolViews {
   readonly #views = new Map<string, KnownView>();
-  readonly #freedListeners = new Set<(pool: string) => void>();
+  readonly #freeListeners = new Set<(pool: string) => void>();
   readonly #catalog: PoolCatalog;
   readonly #ledger: Ledger;
   readonly #index: NodeIndex;
@@ -34,14 +34,21 @@ export class PoolViews {
     const reserved = this.#catalog.current().reserved[pool.family];
     const known = this.#views.get(pool.name);
     if (known !== undefined && known.view.pool === pool && known.reserved === reserved) return known.view;
-    const view = new PoolView(pool, {
+    const view: PoolView = new PoolView(pool, {
       reserved,
       node: this.#node,
       load: () => this.#takenOf(pool),
-      onPutBack: () => this.#tellFreed(pool.name),
+      onPutBack: (value) => this.#putBack(view, value),
+      before: known !== undefined && isSamePool(known.view.pool, pool) ? known.view : undefined,
     });
     this.#views.set(pool.name, { view, reserved });
     return view;
+  }
+
+  /** The view of a pool as the catalog has it now. Null where the catalog has none, or this node has not used it yet. */
+  known(name: string): PoolView | null {
+    const pool = this.#catalog.current().pools.get(name);
+    return pool === undefined || !this.#views.has(name) ? null : this.of(pool);
   }
 
   /** What the ledger has under the pool's name, and what this node knows to be held of its addresses under another. */
@@ -54,35 +61,42 @@ export class PoolViews {
     return [...taken.filter((it) => it.domain === pool.domain && it.family === pool.family), ...strangers];
   }
 
-  /** The pool, or what is reserved in it, is not what the view was made of any more. */
-  isOutdated(view: PoolView): boolean {
-    const { pools, reserved } = this.#catalog.current();
-    const known = this.#views.get(view.pool.name);
-    return pools.get(view.pool.name) !== view.pool || known?.reserved !== reserved[view.pool.family];
-  }
-
   /** An address came back by our own hand: every pool that has it may give it again. */
   markFree(record: IpRecord): void {
     for (const { view } of this.#views.values()) {
       if (!isAddressOf(record, view.pool)) continue;
       view.markFree(parseAddress(record.spec.address).value);
-      this.#tellFreed(view.pool.name);
+      this.#tellFree(view.pool.name);
     }
   }
 
-  onFreed(listener: (pool: string) => void): Disposable {
-    this.#freedListeners.add(listener);
-    return { [Symbol.dispose]: () => this.#freedListeners.delete(listener) };
+  /** Tells when a pool has an address to give again. */
+  onFree(listener: (pool: string) => void): Disposable {
+    this.#freeListeners.add(listener);
+    return { [Symbol.dispose]: () => this.#freeListeners.delete(listener) };
   }
 
-  #tellFreed(pool: string): void {
-    for (const listener of this.#freedListeners) listener(pool);
+  /** The pool may have another view by now. */
+  #putBack(picked: PoolView, value: bigint): void {
+    const { name } = picked.pool;
+    const current = this.#views.get(name)?.view;
+    if (current !== undefined && current !== picked) current.markFree(value);
+    this.#tellFree(name);
+  }
+
+  #tellFree(pool: string): void {
+    for (const listener of this.#freeListeners) listener(pool);
   }
 
   #forgetGone(): void {
     const { pools } = this.#catalog.current();
     for (const name of this.#views.keys()) if (!pools.has(name)) this.#views.delete(name);
   }
+}
+
+/** Of a pool that was made anew under its name nothing is known. */
+function isSamePool(a: Pool, b: Pool): boolean {
+  return a.uid === b.uid && a.domain === b.domain && a.family === b.family;
 }
 
 function isAddressOf(record: IpRecord, pool: Pool): boolean {

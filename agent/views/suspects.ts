@@ -16,6 +16,11 @@ export class Suspects {
     return this.#values;
   }
 
+  /** The watch of the pool said that it became Suspect. */
+  add(value: bigint): void {
+    if (!this.#values.includes(value)) this.#values = [...this.#values, value];
+  }
+
   /** A read said that it is not Suspect any more. */
   forget(value: bigint): void {
     this.#values = this.#values.filter((it) => it !== value);

@@ -1,7 +1,7 @@
 import {
   hasMember,
   type Interval,
-  type IntervalSet,
+  IntervalSet,
   indexAtOrAfter,
   nextMember,
   nthMember,
@@ -20,6 +20,10 @@ export class FreeSpace {
 
   get size(): bigint {
     return this.count;
+  }
+
+  toSet(): IntervalSet {
+    return IntervalSet.of(this.sorted);
   }
 
   has(value: bigint): boolean {

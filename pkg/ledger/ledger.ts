@@ -1,5 +1,6 @@
 import type { Family } from '#pkg/ip/address.ts';
 import type { IpRecord, RecordSpec, RecordState } from '#pkg/record/ip-record.ts';
+import type { TellChange } from './pool-change.ts';
 
 /**
  * `record` of a lost create is who holds the address now, where the ledger could tell. `mayStillLand`: a try of this very
@@ -69,7 +70,7 @@ export interface Ledger {
   list(query: RecordQuery): Promise<IpRecord[]>;
   /** What a pool's view is made of: all records that name the pool, be it right or wrong. */
   takenOf(pool: string): Promise<TakenAddress[]>;
-  /** Calls `wake` some time after an address of the pool came back, perhaps more often; dispose to stop. */
-  watchFreed(pool: string, wake: () => void): Disposable;
+  /** Tells of changes since the last `takenOf` of the pool, in their order, perhaps more than once; dispose to stop. */
+  watchPool(pool: string, tell: TellChange): Disposable;
   close(): Promise<void>;
 }

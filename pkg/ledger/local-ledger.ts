@@ -2,8 +2,9 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { decodeRecordSpec } from '#pkg/record/decode-record.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 import { amendProblem, specProblem, takeOverProblem } from '#pkg/record/transitions.ts';
-import { FreedWatchers } from './freed-watchers.ts';
 import type { CreateOutcome, Ledger, RecordQuery, ReleaseOutcome, TakenAddress, UpdateOutcome } from './ledger.ts';
+import type { TellChange } from './pool-change.ts';
+import { PoolWatchers } from './pool-watchers.ts';
 import type { RecordStore } from './record-store.ts';
 import { storeCreate, storeRelease, storeUpdate } from './store-write.ts';
 
@@ -18,7 +19,7 @@ export class LocalLedger implements Ledger, AsyncDisposable {
   readonly #records: RecordStore;
   readonly #commits: Commits;
   readonly #now: () => Date;
-  readonly #watchers = new FreedWatchers();
+  readonly #watchers = new PoolWatchers();
   #isClosed = false;
 
   constructor(records: RecordStore, commits: Commits, now: () => Date) {
@@ -45,7 +46,8 @@ export class LocalLedger implements Ledger, AsyncDisposable {
 
   async release(seen: IpRecord): Promise<ReleaseOutcome> {
     const outcome = await this.#write((records) => storeRelease(records, seen));
-    if (outcome.done) this.#watchers.wake(seen.spec.pool.name);
+    const { name, uid, spec } = seen;
+    if (outcome.done) this.#watchers.tell(spec.pool.name, { kind: 'freed', name, uid });
     return outcome;
   }
 
@@ -69,9 +71,9 @@ export class LocalLedger implements Ledger, AsyncDisposable {
     return this.#open().takenOf(pool);
   }
 
-  watchFreed(pool: string, wake: () => void): Disposable {
+  watchPool(pool: string, tell: TellChange): Disposable {
     this.#open();
-    return this.#watchers.watch(pool, wake);
+    return this.#watchers.watch(pool, tell);
   }
 
   async close(): Promise<void> {
@@ -88,7 +90,9 @@ export class LocalLedger implements Ledger, AsyncDisposable {
   async #update(seen: IpRecord, next: RecordSpec): Promise<UpdateOutcome> {
     const spec = decodeRecordSpec(next);
     const outcome = await this.#write((records) => storeUpdate(records, seen, spec));
-    if (outcome.done && spec.state === 'Suspect') this.#watchers.wake(spec.pool.name);
+    if (outcome.done && spec.state === 'Suspect') {
+      this.#watchers.tell(spec.pool.name, { kind: 'suspect', name: seen.name });
+    }
     return outcome;
   }
 

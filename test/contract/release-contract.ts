@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { PoolChange } from '#pkg/ledger/pool-change.ts';
 import { RECORD_STATES } from '#pkg/record/ip-record.ts';
 import { amended, type MakeLedger, taken } from './ledger-resource.ts';
 import { heldBy, inState, specOf } from './record-spec.ts';
@@ -49,28 +50,27 @@ export function describeRelease(makeLedger: MakeLedger): void {
     });
   });
 
-  describe('watchFreed', () => {
-    test('it wakes for its pool, and not after it was disposed', async () => {
+  describe('watchPool', () => {
+    test('it tells which address of its pool came back, and nothing after it was disposed', async () => {
       await using resource = await makeLedger();
-      const woken: string[] = [];
-      const { promise, resolve } = Promise.withResolvers<void>();
-      using _watch = resource.ledger.watchFreed('pool-a', () => {
-        woken.push('a');
-        resolve();
-      });
-      const stopped = resource.ledger.watchFreed('pool-a', () => woken.push('stopped'));
-      stopped[Symbol.dispose]();
       const seen = await taken(resource.ledger, SPEC);
+      await resource.ledger.takenOf('pool-a');
+      const stopped: PoolChange[] = [];
+      const { promise, resolve } = Promise.withResolvers<PoolChange>();
+      using _watch = resource.ledger.watchPool('pool-a', (change) => change.kind === 'freed' && resolve(change));
+      const disposed = resource.ledger.watchPool('pool-a', (change) => stopped.push(change));
+      disposed[Symbol.dispose]();
       await resource.ledger.release(seen);
-      await promise;
-      expect(woken).not.toContain('stopped');
+      expect(await promise).toEqual({ kind: 'freed', name: seen.name, uid: seen.uid });
+      expect(stopped).toEqual([]);
     });
 
-    test('the address can be taken after the wake-up', async () => {
+    test('the address can be taken once it is told of', async () => {
       await using resource = await makeLedger();
       const seen = await taken(resource.ledger, SPEC);
+      await resource.ledger.takenOf('pool-a');
       const { promise, resolve } = Promise.withResolvers<void>();
-      using _watch = resource.ledger.watchFreed('pool-a', resolve);
+      using _watch = resource.ledger.watchPool('pool-a', ({ kind }) => kind === 'freed' && resolve());
       const [outcome] = await Promise.all([
         promise.then(() => resource.ledger.create(SPEC)),
         resource.ledger.release(seen),
@@ -78,13 +78,14 @@ export function describeRelease(makeLedger: MakeLedger): void {
       expect(outcome.taken).toBe(true);
     });
 
-    test('an address that became Suspect can be taken too', async () => {
+    test('it tells of an address that became Suspect', async () => {
       await using resource = await makeLedger();
       const seen = await taken(resource.ledger, SPEC);
-      const { promise, resolve } = Promise.withResolvers<void>();
-      using _watch = resource.ledger.watchFreed('pool-a', resolve);
+      await resource.ledger.takenOf('pool-a');
+      const { promise, resolve } = Promise.withResolvers<PoolChange>();
+      using _watch = resource.ledger.watchPool('pool-a', (change) => change.kind === 'suspect' && resolve(change));
       await amended(resource.ledger, seen, inState(SPEC, 'Suspect'));
-      await promise;
+      expect(await promise).toEqual({ kind: 'suspect', name: seen.name });
     });
   });
 }

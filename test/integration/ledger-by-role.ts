@@ -41,7 +41,7 @@ export function ledgerByRole({ agents, controller, onWrite }: Roles): Ledger {
     byNode: (node) => reader.byNode(node),
     list: (query) => reader.list(query),
     takenOf: (pool) => reader.takenOf(pool),
-    watchFreed: (pool, wake) => reader.watchFreed(pool, wake),
+    watchPool: (pool, tell) => reader.watchPool(pool, tell),
     close: async () => {
       await Promise.all([...agents.values(), controller].map((ledger) => ledger.close()));
     },

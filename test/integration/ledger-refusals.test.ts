@@ -110,7 +110,7 @@ describe('without its role', () => {
   test('a watch is asked for again and again, later and later, until it is granted', async () => {
     troubles.length = 0;
     const wake = vi.fn();
-    using _watch = ledger.watchFreed('pool-a', wake);
+    using _watch = ledger.watchPool('pool-a', wake);
     const spent = await recordRequests(cluster.server, () => wait(3_000));
     expect((spent['LIST'] ?? 0) + (spent['WATCH'] ?? 0)).toBeLessThan(15);
     expect(troubles.length).toBeGreaterThan(1);

@@ -37,7 +37,7 @@ export function bound(ledger: Ledger): Partial<Ledger> {
     'byNode',
     'list',
     'takenOf',
-    'watchFreed',
+    'watchPool',
     'close',
   ] as const;
   return Object.fromEntries(names.map((name) => [name, ledger[name].bind(ledger)]));

@@ -12,7 +12,7 @@ export function scriptedLedger(below: Ledger, script: Partial<Ledger>): Ledger {
     byNode: (node) => below.byNode(node),
     list: (query) => below.list(query),
     takenOf: (pool) => below.takenOf(pool),
-    watchFreed: (pool, wake) => below.watchFreed(pool, wake),
+    watchPool: (pool, tell) => below.watchPool(pool, tell),
     close: () => below.close(),
     ...script,
   };

@@ -11,13 +11,14 @@ import type {
   UpdateOutcome,
   WriteLimits,
 } from '#pkg/ledger/ledger.ts';
+import type { TellChange } from '#pkg/ledger/pool-change.ts';
 import { decodeRecordSpec } from '#pkg/record/decode-record.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 import { amendProblem, specProblem, takeOverProblem } from '#pkg/record/transitions.ts';
-import { KubernetesFreed, type OnWatchTrouble } from './kubernetes-freed.ts';
 import { listRecords, type OnUnreadable } from './kubernetes-list.ts';
 import { RecordReader } from './kubernetes-reader.ts';
 import { takenIn } from './kubernetes-table.ts';
+import { KubernetesWatchers, type OnWatchTrouble } from './kubernetes-watchers.ts';
 import { createRecord, releaseRecord, updateRecord } from './kubernetes-write.ts';
 
 export interface KubernetesLedgerOptions {
@@ -44,7 +45,7 @@ class KubernetesLedger implements Ledger {
   readonly #timeoutMs: number;
   readonly #attemptTimeoutMs: number;
   readonly #reader: RecordReader;
-  readonly #freed: KubernetesFreed;
+  readonly #watchers: KubernetesWatchers;
   readonly #onUnreadable: OnUnreadable;
   #isClosed = false;
 
@@ -54,15 +55,13 @@ class KubernetesLedger implements Ledger {
     this.#attemptTimeoutMs = options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS;
     this.#reader = new RecordReader(client, { timeoutMs: this.#timeoutMs, attemptTimeoutMs: this.#attemptTimeoutMs });
     this.#onUnreadable = options.onUnreadable ?? (() => {});
-    this.#freed = new KubernetesFreed(client, options.onWatchTrouble ?? (() => {}));
+    this.#watchers = new KubernetesWatchers(client, options.onWatchTrouble ?? (() => {}));
   }
 
   async create(spec: RecordSpec, limits: CreateLimits = {}): Promise<CreateOutcome> {
     refuse('create', spec, specProblem(spec));
     const { tellsHolder = true } = limits;
-    const outcome = await createRecord(this.#open(), decodeRecordSpec(spec), { ...this.#until(limits), tellsHolder });
-    if (outcome.taken) this.#freed.noteVersion(outcome.record.resourceVersion);
-    return outcome;
+    return await createRecord(this.#open(), decodeRecordSpec(spec), { ...this.#until(limits), tellsHolder });
   }
 
   async takeOver(seen: IpRecord, next: RecordSpec, limits: WriteLimits = {}): Promise<UpdateOutcome> {
@@ -101,24 +100,22 @@ class KubernetesLedger implements Ledger {
 
   async takenOf(pool: string): Promise<TakenAddress[]> {
     this.#open();
-    const table = await this.#freed.read(pool, () => this.#reader.table(pool));
+    const table = await this.#watchers.read(pool, () => this.#reader.table(pool));
     return takenIn(table, pool);
   }
 
-  watchFreed(pool: string, wake: () => void): Disposable {
+  watchPool(pool: string, tell: TellChange): Disposable {
     this.#open();
-    return this.#freed.watch(pool, wake);
+    return this.#watchers.watch(pool, tell);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#freed[Symbol.asyncDispose]();
+    await this.#watchers[Symbol.asyncDispose]();
   }
 
   async #update(seen: IpRecord, next: RecordSpec, limits: WriteLimits): Promise<UpdateOutcome> {
-    const outcome = await updateRecord(this.#open(), seen, decodeRecordSpec(next), this.#until(limits));
-    if (outcome.done) this.#freed.noteVersion(outcome.record.resourceVersion);
-    return outcome;
+    return await updateRecord(this.#open(), seen, decodeRecordSpec(next), this.#until(limits));
   }
 
   #until({ deadlineMs, signal }: WriteLimits): DefiniteOptions {

@@ -3,15 +3,16 @@ import { type Failure, failure } from '#pkg/kube/objects/outcome.ts';
 import { Backoff, pauseAfter, sleep } from '#pkg/kube/transport/timing.ts';
 import type { WatchItem } from '#pkg/kube/watch/watch-item.ts';
 import { readWatch } from '#pkg/kube/watch/watch-stream.ts';
+import type { PoolChange, TellChange } from '#pkg/ledger/pool-change.ts';
 import { RECORD_LABELS } from '#pkg/record/record-metadata.ts';
 import { poolSelector } from './kubernetes-reader.ts';
 import { IP_RECORDS } from './kubernetes-write.ts';
 
 export interface PoolWatchOptions {
   readonly pool: string;
-  /** Tells of everything after this resourceVersion; null: from some moment soon, and once at that moment. */
+  /** Tells of everything after this resourceVersion; null: from some moment soon, and of `unknown` at that moment. */
   readonly from: string | null;
-  readonly onFreed: () => void;
+  readonly onChange: TellChange;
   readonly onTrouble: (failure: Failure) => void;
 }
 
@@ -24,8 +25,8 @@ const SOUND_AFTER_MS = 1_000;
 const NOTHING = { fieldSelector: 'metadata.name=none' };
 
 /**
- * Tells when an address of one pool came back. Keeps no list of the pool: who lost sight of it is simply told to look, which
- * is what a reflector's list would come to, at the price of the whole pool.
+ * Tells of changes of one pool's records. Keeps no list of the pool: after a break whoever watches is told that changes may have
+ * been missed, and reads the pool when it wants to.
  */
 export class PoolWatch implements AsyncDisposable {
   readonly #client: KubeClient;
@@ -41,6 +42,11 @@ export class PoolWatch implements AsyncDisposable {
     this.#from = options.from;
     this.#backoff = new Backoff(PAUSE, client.timing.random);
     this.#running = this.#run();
+  }
+
+  /** Where a watch after this one has to start. */
+  get from(): string | null {
+    return this.#from;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -65,7 +71,7 @@ export class PoolWatch implements AsyncDisposable {
     const listed = await this.#client.list(IP_RECORDS, NOTHING, { form: 'metadata', signal });
     if (!listed.ok) return listed;
     this.#from = listed.object.resourceVersion;
-    if (!signal.aborted) this.#options.onFreed();
+    if (!signal.aborted) this.#options.onChange({ kind: 'unknown' });
     return null;
   }
 
@@ -86,11 +92,12 @@ export class PoolWatch implements AsyncDisposable {
 
   #take(item: WatchItem): void {
     this.#from = item.type === 'BOOKMARK' ? item.resourceVersion : item.object.metadata.resourceVersion;
-    if (isFreeing(item)) this.#options.onFreed();
+    if (item.type !== 'BOOKMARK') this.#options.onChange(toChange(item));
   }
 }
 
-function isFreeing(item: WatchItem): boolean {
-  if (item.type === 'BOOKMARK') return false;
-  return item.type === 'DELETED' || item.object.metadata.labels?.[RECORD_LABELS.state] === 'Suspect';
+function toChange({ type, object }: Exclude<WatchItem, { type: 'BOOKMARK' }>): PoolChange {
+  const { name, uid, labels } = object.metadata;
+  if (type === 'DELETED') return { kind: 'freed', name, uid };
+  return { kind: labels?.[RECORD_LABELS.state] === 'Suspect' ? 'suspect' : 'taken', name };
 }

@@ -1,0 +1,10 @@
+/**
+ * What happened to one record of a pool that somebody watches. `freed` and `suspect` are told by every ledger, `taken` only by
+ * one that others write to. `unknown`: changes may have been missed, so whoever needs to know reads the pool again.
+ */
+export type PoolChange =
+  | { readonly kind: 'freed'; readonly name: string; readonly uid: string }
+  | { readonly kind: 'taken' | 'suspect'; readonly name: string }
+  | { readonly kind: 'unknown' };
+
+export type TellChange = (change: PoolChange) => void;
