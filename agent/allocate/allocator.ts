@@ -9,11 +9,12 @@ import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts'
 import type { CatalogSnapshot, PoolCatalog } from '#agent/sources/pool-catalog.ts';
 import type { AddArgs, AddResponse } from '#pkg/agentapi/wire.ts';
 import { Slots } from '#pkg/concurrency/slots.ts';
-import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Route } from '#pkg/pool/pool.ts';
 import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 import type { AddCall, Debts } from './add-call.ts';
 import { type Announcer, toAddResponse } from './answer.ts';
+import type { AutoPools } from './auto-pools.ts';
 import type { FamilyTaker } from './family-taker.ts';
 import {
   type MissingPlan,
@@ -41,6 +42,7 @@ export interface AllocatorDeps {
   readonly journal: Journal | null;
   /** Null where no holder is sticky. */
   readonly sticky: StickyTakeOver | null;
+  readonly autoPools: AutoPools;
   readonly queue: KeyedQueue;
   readonly options: PlanOptions;
   readonly failpoint?: Failpoint | undefined;
@@ -48,7 +50,7 @@ export interface AllocatorDeps {
   readonly log: Logger;
 }
 
-/** ADD: find debts → reattach → retake → plan → take → settle debts → answer. */
+/** ADD: find debts → reattach → await pools → retake → plan → take → settle debts → answer. */
 export class Allocator {
   readonly #deps: AllocatorDeps;
   readonly #admitted = new Slots(MOST_ADDS, 0);
@@ -75,11 +77,12 @@ export class Allocator {
   }
 
   /** The steps of docs/design.md, in its order. What each one finds is the input of the next. */
-  async #allocate(add: AddCall): Promise<AddResponse> {
-    throwIfAbandoned(add.call);
-    this.#deps.metrics.queueWait(performance.now() - add.call.arrivedAtMs);
-    const debts = this.#findDebts(add);
-    const held = await this.#deps.reattachment.reattach(add, debts);
+  async #allocate(asked: AddCall): Promise<AddResponse> {
+    throwIfAbandoned(asked.call);
+    this.#deps.metrics.queueWait(performance.now() - asked.call.arrivedAtMs);
+    const debts = this.#findDebts(asked);
+    const held = await this.#deps.reattachment.reattach(asked, debts);
+    const add = await this.#deps.autoPools.prepare(asked, new Set(held.map(recordFamily)));
     const kept = [...held, ...(await this.#retake(add, held))];
     const plan = this.#plan(add, kept);
     const records = plan === null ? kept : [...kept, ...(await this.#take(add, plan))];
@@ -104,8 +107,8 @@ export class Allocator {
   }
 
   /** Which pools serve the families that are missing. Null: no plan is possible, and what is held is the answer. */
-  #plan({ args, facts }: AddCall, held: readonly IpRecord[]): MissingPlan | null {
-    const { catalog, options, log } = this.#deps;
+  #plan({ args, facts, call }: AddCall, held: readonly IpRecord[]): MissingPlan | null {
+    const { catalog, options, autoPools, log } = this.#deps;
     const heldFamilies = new Set(held.map(recordFamily));
     const requested = args.requestedIPs ?? [];
     const planIn = (pools: CatalogSnapshot) =>
@@ -120,7 +123,8 @@ export class Allocator {
       refuseOtherAddress(plan.families, held);
       const families = missing(plan);
       const again = oncePer(snapshot, families, (now) => missing(planIn(now)));
-      return { families, cleanGateway: plan.cleanGateway, again: () => again(catalog.current()) };
+      const waitUntilMs = families.some(({ autoPool }) => autoPool !== null) ? autoPools.waitUntilMs(call) : null;
+      return { families, cleanGateway: plan.cleanGateway, waitUntilMs, again: () => again(catalog.current()) };
     } catch (thrown) {
       if (thrown instanceof IpamError && held.length > 0 && args.requestedIPs === undefined) return null;
       throw thrown;
@@ -130,7 +134,12 @@ export class Allocator {
   async #take({ facts, call }: AddCall, plan: MissingPlan): Promise<IpRecord[]> {
     const holder = { ...facts.holder, attachGeneration: 1 };
     const { cleanGateway } = plan;
-    return await this.#deps.taker.take(plan, { holder, cleanGateway, routes: this.#openRoutes(facts), call });
+    const { taker, autoPools } = this.#deps;
+    try {
+      return await taker.take(plan, { holder, cleanGateway, routes: this.#openRoutes(facts), call });
+    } catch (thrown) {
+      throw await autoPools.explain(toIpamError(thrown), plan.families);
+    }
   }
 
   /** Only now: until here a crash leaves a release that applies to an ADD which was not answered. */

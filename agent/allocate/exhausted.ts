@@ -12,7 +12,7 @@ export interface Exhausted {
 
 export function exhaustedError(interfaceName: string, exhausted: readonly Exhausted[], waitedMs: number): IpamError {
   const families = exhausted.map(({ family }) => `IPv${family}`).join(' and ');
-  const full = exhausted.flatMap(({ views }) => views.map(describe));
+  const full = exhausted.flatMap(({ views }) => (views.length === 0 ? ['its pool is gone'] : views.map(describe)));
   const objected = exhausted.flatMap((it) => it.objected);
   const lines = objected.length === 0 ? full : [...full, explainObjections(objected)];
   const waited = waitedMs < 1000 ? '' : ` after waiting ${Math.round(waitedMs / 1000)} s`;

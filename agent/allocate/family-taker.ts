@@ -68,12 +68,12 @@ export class FamilyTaker {
   async #takeAll(plan: MissingPlan, taking: Taking, taken: IpRecord[]): Promise<void> {
     const { nowMs, exhaustedWaitMs, waiters } = this.#deps;
     const startedAtMs = nowMs();
+    const untilMs = Math.min(plan.waitUntilMs ?? startedAtMs + exhaustedWaitMs, lastWriteMs(taking.call));
     const isOpen = ({ family }: FamilyPlan) => !taken.some((record) => recordFamily(record) === family);
     let exhausted = await this.#takeEach(plan.families.filter(isOpen), { taking, place: null }, taken);
     if (exhausted.length === 0) return;
-    using place = exhaustedWaitMs > 0 ? waiters.join() : null;
+    using place = untilMs > startedAtMs ? waiters.join() : null;
     for (let families = plan.families; exhausted.length > 0; ) {
-      const untilMs = Math.min(startedAtMs + exhaustedWaitMs, lastWriteMs(taking.call));
       const isWorthTrying =
         place !== null && (plan.again() !== families || (await isWoken(place, exhausted, untilMs - nowMs(), taking)));
       throwIfAbandoned(taking.call);

@@ -3,16 +3,19 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { type Address, type Family, formatAddress } from '#pkg/ip/address.ts';
 import { cidrContains, formatCidr, parseAddressWithPrefix } from '#pkg/ip/cidr.ts';
 import { describeSource } from '#pkg/pool/asked-pools.ts';
-import { type Candidate, findCandidates, type PoolCandidates } from '#pkg/pool/candidates.ts';
+import type { AutoPoolKey } from '#pkg/pool/auto-pool.ts';
+import { type Candidate, type Candidates, findCandidates } from '#pkg/pool/candidates.ts';
 import { explainObjections, type Objected, type ObjectionFacts, sortOut } from '#pkg/pool/objections.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { PoolRequest } from '#pkg/pool/request.ts';
 import { describeHolder, type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
+import { autoPoolKey, ownPools } from './own-pools.ts';
 
 export interface PlanOptions {
   readonly enableIPv4: boolean;
   readonly enableIPv6: boolean;
   readonly enableSubnets: boolean;
+  readonly enableAutoPools: boolean;
   /** Where a `multusName` without a namespace belongs. */
   readonly multusNamespace: string;
 }
@@ -28,12 +31,24 @@ export interface FamilyPlan {
   readonly pools: readonly Pool[];
   readonly objected: readonly Objected[];
   readonly requested: RequestedAddress | null;
+  /** The pool that the controller makes for the application; null where pools are named. */
+  readonly autoPool: AutoPoolKey | null;
+}
+
+/** What is objected to in the pool of an application while the controller is still at work on it. */
+const PASSING = ['terminating', 'overlap', 'addresses'];
+
+/** The pool of the application is not there yet, or cannot be used yet: it is worth waiting for. */
+export function isAwaited({ autoPool, pools, objected }: FamilyPlan): boolean {
+  return autoPool !== null && pools.length === 0 && objected.every(({ objection }) => PASSING.includes(objection.rule));
 }
 
 /** What a call still has to take. */
 export interface MissingPlan {
   readonly families: readonly FamilyPlan[];
   readonly cleanGateway: boolean;
+  /** Until when the call waits for a free address; null: as long as the agent's setting says. */
+  readonly waitUntilMs: number | null;
   /** The families as the pools are now, for a call that has waited. The same object while the pools are the same. */
   readonly again: () => readonly FamilyPlan[];
 }
@@ -54,10 +69,13 @@ export function planAllocation(
   options: PlanOptions & { readonly heldFamilies?: ReadonlySet<Family> },
 ): Plan {
   const surveyed = surveyPools(request, snapshot, options);
-  const families = surveyed.families.filter((it) => it.pools.length > 0 || it.objected.length > 0);
+  const families = surveyed.families.filter(
+    (it) => it.pools.length > 0 || it.objected.length > 0 || it.autoPool !== null,
+  );
   const requested = placeRequested(requestedIPs, families, snapshot);
-  for (const { family, pools, objected } of families) {
-    if (pools.length > 0 || options.heldFamilies?.has(family) === true) continue;
+  for (const plan of families) {
+    const { family, pools, objected } = plan;
+    if (pools.length > 0 || options.heldFamilies?.has(family) === true || isAwaited(plan)) continue;
     const message = `no pool may give ${request.interface} an IPv${family} address: all ${objected.length} candidates from ${surveyed.source} are objected to`;
     throw new IpamError('no-eligible-pool', message, { details: explainObjections(objected) });
   }
@@ -86,12 +104,6 @@ export function isCandidate({ families }: Plan, { spec }: IpRecord): boolean {
 /** Candidates with their objections and their order, without a verdict: also what `explain` shows. */
 export function surveyPools(request: PoolRequest, snapshot: CatalogSnapshot, options: PlanOptions): Plan {
   const candidates = findCandidates(request, [...snapshot.pools.values()], options);
-  if (candidates.kind === 'subnets') {
-    throw new IpamError(
-      'no-eligible-pool',
-      `${describeSource(candidates.source)} asks for a pool made from a subnet; this version serves only pools that somebody made`,
-    );
-  }
   return {
     source: describeSource(candidates.source),
     families: [
@@ -105,17 +117,27 @@ export function surveyPools(request: PoolRequest, snapshot: CatalogSnapshot, opt
 
 function familyPlan(
   family: Family,
-  candidates: PoolCandidates,
+  candidates: Candidates,
   request: PoolRequest,
   snapshot: CatalogSnapshot,
   options: PlanOptions,
 ): FamilyPlan {
-  const listed: readonly Candidate[] = family === 4 ? candidates.v4 : candidates.v6;
+  const autoPool = candidates.kind === 'subnets' ? autoPoolKey(candidates, family, request.interface) : null;
   const { reserved, overlaps } = snapshot;
   const { multusNamespace } = options;
   const facts: ObjectionFacts = { family, reserved: reserved[family], overlaps, multusNamespace };
-  const { eligible, objected } = sortOut(listed, request, facts);
-  return { family, pools: eligible.map(({ pool }) => pool), objected, requested: null };
+  const { eligible, objected } = sortOut(listed(family, candidates, autoPool, snapshot), request, facts);
+  return { family, pools: eligible.map(({ pool }) => pool), objected, requested: null, autoPool };
+}
+
+function listed(
+  family: Family,
+  candidates: Candidates,
+  autoPool: AutoPoolKey | null,
+  { pools }: CatalogSnapshot,
+): readonly Candidate[] {
+  if (candidates.kind === 'pools') return family === 4 ? candidates.v4 : candidates.v6;
+  return autoPool === null ? [] : ownPools(pools, autoPool).map((pool, listedAt) => ({ pool, listedAt }));
 }
 
 /** Finds the pool of each address that was asked for. An address that no candidate may give is refused, and said why. */
@@ -170,7 +192,7 @@ function findPool(address: Address, families: readonly FamilyPlan[]): Pool {
   if (near !== undefined)
     throw refused(`${name} is in the subnet of pool ${near.name}, but not among the addresses it may give`);
   const where = candidates.map((it) => `${it.name} (${formatCidr(it.subnet)})`).join(', ');
-  throw refused(`${name} is asked for, but it is outside every candidate pool: ${where}`);
+  throw refused(`${name} is asked for, but it is outside every candidate pool: ${where || 'there is none yet'}`);
 }
 
 function refuseReserved(address: Address, snapshot: CatalogSnapshot): void {

@@ -114,6 +114,7 @@ test('a pod becomes a holder and a request, with all that the rules may ask for'
     isMigrationTarget: false,
     hadSandbox: false,
     hasMigrationMark: false,
+    controlledBy: { ...WEB, namespace: 'prod', uid: 'o1' },
     routes: [{ dst: '10.9.0.0/16', gw: '10.0.0.1' }],
     warnings: ['annotation ipam.spidernet.io/routes: [0] has unknown keys that are ignored: "x"'],
   });

@@ -28,7 +28,7 @@ export interface PodHoldersPorts {
   readonly pods: Pick<Pods, 'find'>;
   readonly namespaces: { find(name: string): Promise<NamespaceFacts | null> };
   readonly nodeLabels: { current(): Labels };
-  readonly controllers: { find(pod: PodFacts): Promise<Controller | null> };
+  readonly controllers: { find(pod: PodFacts, wish?: { readonly isFresh: boolean }): Promise<Controller | null> };
   readonly owners: { verify(pod: PodFacts, top: Controller | null): Promise<Standing> };
   /** What was verified once is not read again. */
   readonly index: Pick<NodeIndex, 'ofHolderUid'>;
@@ -46,10 +46,10 @@ export class PodHolders implements HolderSource {
     this.#options = options;
   }
 
-  async resolve(args: AddArgs): Promise<HolderFacts> {
+  async resolve(args: AddArgs, wish?: { readonly isFresh: boolean }): Promise<HolderFacts> {
     const pod = await this.#livingPod(args);
     const [controller, namespace] = await Promise.all([
-      this.#ports.controllers.find(pod),
+      this.#ports.controllers.find(pod, wish),
       this.#ports.namespaces.find(pod.namespace),
     ]);
     if (namespace === null) {
@@ -78,6 +78,7 @@ export class PodHolders implements HolderSource {
         multusUnknownBecause: multus.unknownBecause,
         cniConfig: cniConfigIn(args),
       },
+      controlledBy: pod.controller,
       podName: pod.name,
       isSticky: isStickyHolder(holder, this.#options),
       isMigrationTarget: standing.isMigrationTarget,

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { OwnerReference } from '#pkg/crd/decode-owner.ts';
 import { answerMissing, ScriptedApi, until } from '#test/support/scripted-api.ts';
 import { statusBody } from '#test/support/scripted-server.ts';
+import { turnedClock } from '#test/support/turned-clock.ts';
 import { NamespaceCache, NodeLabels, TopController } from './pod-surroundings.ts';
 
 const silent = pino({ level: 'silent' });
@@ -172,6 +173,23 @@ test('an owner is read once for all its pods, also when they start together', as
   all.push(await made.controllers.find(pod));
   expect(new Set(all.map((it) => it?.kind))).toEqual(new Set(['Deployment']));
   expect(made.api.count('get', 'replicasets')).toBe(1);
+});
+
+test('an owner is read anew on demand, but not for every pod that demands it', async () => {
+  const objects = { 'replicasets/web-1': owned(RS, DEPLOYMENT) };
+  await using made = await startControllers(objects);
+  const clock = turnedClock();
+  const controllers = new TopController(made.api.client, clock.nowMs);
+  const pod = { controller: RS, namespace: 'prod' };
+  await controllers.find(pod);
+  objects['replicasets/web-1'] = owned(RS, { ...DEPLOYMENT, uid: 'adopted-by' });
+  clock.turn(4_000);
+  expect(await controllers.find(pod, { isFresh: true })).toEqual(inProd(DEPLOYMENT));
+  clock.turn(2_000);
+  for (let i = 0; i < 20; i += 1) {
+    expect((await controllers.find(pod, { isFresh: true }))?.uid).toBe('adopted-by');
+  }
+  expect(made.api.count('get', 'replicasets')).toBe(2);
 });
 
 test('a read that failed is told and not remembered', async () => {

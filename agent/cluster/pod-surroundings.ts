@@ -104,6 +104,13 @@ export class NodeLabels implements AsyncDisposable {
 }
 
 const MOST_OWNERS = 2_000;
+/** Many pods of one owner ask at once for a fresh read. */
+const FRESH_MS = 5_000;
+
+interface FollowedOwner {
+  readonly readAtMs: number;
+  readonly top: Promise<Controller>;
+}
 
 /** Owners that may have one above them: Deployments and CronJobs. */
 const FOLLOWED: ReadonlyMap<string, Resource> = new Map([
@@ -114,25 +121,34 @@ const FOLLOWED: ReadonlyMap<string, Resource> = new Map([
 /** Who stands above a pod in the end. An owner is read once, not once for each of its pods. */
 export class TopController {
   readonly #client: KubeClient;
-  readonly #byOwner = new BoundedMap<string, Promise<Controller>>(MOST_OWNERS);
+  readonly #byOwner = new BoundedMap<string, FollowedOwner>(MOST_OWNERS);
+  readonly #nowMs: () => number;
 
-  constructor(client: KubeClient) {
+  constructor(client: KubeClient, nowMs: () => number = performance.now.bind(performance)) {
     this.#client = client;
+    this.#nowMs = nowMs;
   }
 
-  /** Null for a bare pod. Owners of kinds that Kubernetes does not bring along are taken as they are. */
-  async find({ controller, namespace }: Pick<PodFacts, 'controller' | 'namespace'>): Promise<Controller | null> {
+  /**
+   * Null for a bare pod. Owners of kinds that Kubernetes does not bring along are taken as they are. A ReplicaSet may get
+   * another Deployment (deleted with `--cascade=orphan` and made again): `isFresh` reads it once more, if that was not done just now.
+   */
+  async find(
+    { controller, namespace }: Pick<PodFacts, 'controller' | 'namespace'>,
+    { isFresh } = { isFresh: false },
+  ): Promise<Controller | null> {
     if (controller === null) return null;
     const resource = FOLLOWED.get(`${controller.apiVersion} ${controller.kind}`);
     if (resource === undefined) return inNamespace(controller, namespace);
     // Not by the uid alone: whoever makes a pod may write any into it, and must not reach what others were told.
     const key = JSON.stringify([namespace, controller.kind, controller.name, controller.uid]);
     const known = this.#byOwner.get(key);
-    if (known !== undefined) return known;
-    const reading = this.#follow(resource, controller, namespace);
-    this.#byOwner.set(key, reading);
-    reading.catch(() => this.#byOwner.delete(key));
-    return reading;
+    const readAtMs = this.#nowMs();
+    if (known !== undefined && !(isFresh && readAtMs - known.readAtMs > FRESH_MS)) return known.top;
+    const top = this.#follow(resource, controller, namespace);
+    this.#byOwner.set(key, { readAtMs, top });
+    top.catch(() => this.#byOwner.delete(key));
+    return top;
   }
 
   async #follow(resource: Resource, owner: OwnerReference, namespace: string): Promise<Controller> {

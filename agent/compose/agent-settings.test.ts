@@ -16,14 +16,18 @@ test('probing follows conf.yml', () => {
   });
 });
 
-test('families and namespace follow conf.yml; a pod that names a subnet is not served from another pool', () => {
+test('families, subnets and namespace follow conf.yml', () => {
   const options = (value: object) => planOptionsOf(read(value), { multusNamespace: 'ipledger' });
   expect(options({ enableIPv6: false })).toEqual({
     enableIPv4: true,
     enableIPv6: false,
     enableSubnets: true,
+    enableAutoPools: true,
     multusNamespace: 'ipledger',
   });
   expect(options({ enableSpiderSubnet: false }).enableSubnets).toBe(false);
-  expect(options({ enableAutoPoolForApplication: false }).enableSubnets).toBe(true);
+  expect(options({ enableAutoPoolForApplication: false })).toMatchObject({
+    enableSubnets: true,
+    enableAutoPools: false,
+  });
 });

@@ -15,11 +15,14 @@ export function probeSettingsOf(config: ClusterConfig): ProbeSettings {
   };
 }
 
-/**
- * The settings that select candidate pools. With subnets on and auto pools off, a pod that names a subnet must be refused,
- * not served from another pool. So the second switch is not used here.
- */
+/** The settings that select candidate pools. */
 export function planOptionsOf(config: ClusterConfig, env: Pick<AgentEnv, 'multusNamespace'>): PlanOptions {
-  const { enableIPv4, enableIPv6, enableSpiderSubnet: enableSubnets } = config;
-  return { enableIPv4, enableIPv6, enableSubnets, multusNamespace: env.multusNamespace };
+  const { enableIPv4, enableIPv6, enableSpiderSubnet, enableAutoPoolForApplication } = config;
+  return {
+    enableIPv4,
+    enableIPv6,
+    enableSubnets: enableSpiderSubnet,
+    enableAutoPools: enableAutoPoolForApplication,
+    multusNamespace: env.multusNamespace,
+  };
 }

@@ -5,10 +5,12 @@ import { NodeWatches } from '#agent/cluster/node-watches.ts';
 import { PodHolders } from '#agent/cluster/pod-holders.ts';
 import { podReleaseDecision } from '#agent/cluster/pod-release-decision.ts';
 import { refuseReleaseBy } from '#agent/cluster/refuse-release.ts';
+import { SubnetShortages } from '#agent/cluster/subnet-shortages.ts';
 import { Spool } from '#agent/debts/spool.ts';
 import { isOfNode } from '#agent/node/is-own.ts';
 import { describeNetnsOn } from '#agent/node/netns-evidence.ts';
 import { looksFrom } from '#agent/node/netns-look.ts';
+import { ApplicationVerifier } from '#agent/owners/application-verifier.ts';
 import { OwnerVerifier } from '#agent/owners/owner-verifier.ts';
 import type { ReadObject } from '#agent/owners/seen-owner.ts';
 import { EndedPods } from '#agent/release/ended-pods.ts';
@@ -111,6 +113,8 @@ export async function startClusterAgent(
   const beginLooks = looksFrom(sight);
   const look = ({ spec }: IpRecord) => beginLooks()(spec.holder);
   const composed = composeAgent({
+    applications: new ApplicationVerifier(readOwner, nowMs),
+    shortages: new SubnetShortages(client, nowMs),
     ledger,
     index,
     catalog: watches.pools,
@@ -141,11 +145,11 @@ export async function startClusterAgent(
     events,
     onConflict: told.onConflict,
   });
-  const { agent, releaser, collector, waiters } = composed;
+  const { agent, releaser, collector, waiters, autoPools } = composed;
   metrics.watch('journal-entries', () => journal.size);
   metrics.watch('index-records', () => index.size);
   metrics.watch('spool-entries', () => spool.count());
-  metrics.watch('waiting-adds', () => waiters.waiting);
+  metrics.watch('waiting-adds', () => waiters.waiting + autoPools.waiting);
   metrics.watch('lost-events', () => events.lost);
   metrics.watch('lost-addresses', () => answered.lost.length);
   metrics.watch('outliving-sandboxes', () => collector.outliving().length);
@@ -153,6 +157,7 @@ export async function startClusterAgent(
   await listenOn(server, socketPath);
   starting.defer(() => stopServing(server, socketPath));
   starting.defer(() => waiters.stop());
+  starting.defer(() => autoPools.stop());
   starting.defer(() => agent.readiness.stop());
   log.info({ socket: socketPath, node }, 'agent listening');
 

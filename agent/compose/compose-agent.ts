@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { AddressProbe, type ProbeSettings, type Probing } from '#agent/allocate/address-probe.ts';
 import { Allocator } from '#agent/allocate/allocator.ts';
 import { Announcer, type Announcing } from '#agent/allocate/answer.ts';
+import { AutoPools } from '#agent/allocate/auto-pools.ts';
 import { FamilyTaker } from '#agent/allocate/family-taker.ts';
 import { FreedWaiters } from '#agent/allocate/freed-waiters.ts';
 import type { PlanOptions } from '#agent/allocate/plan.ts';
@@ -27,6 +28,7 @@ import { Releaser } from '#agent/release/releaser.ts';
 import { settleJournal } from '#agent/release/settle-journal.ts';
 import { type AgentMetrics, NO_METRICS } from '#agent/report/agent-metrics.ts';
 import { Agent } from '#agent/serve/agent.ts';
+import type { Applications, Shortages } from '#agent/sources/applications.ts';
 import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
 import type { PoolCatalog } from '#agent/sources/pool-catalog.ts';
 import { SuspectSweep } from '#agent/suspects/suspect-sweep.ts';
@@ -46,6 +48,8 @@ export interface AgentPorts {
   readonly catalog: PoolCatalog;
   readonly holders: HolderSource;
   readonly planOptions: PlanOptions;
+  readonly applications: Applications;
+  readonly shortages: Shortages;
   readonly spool: Spool;
   /** Null where the ledger is in this process. */
   readonly journal: Journal | null;
@@ -89,6 +93,7 @@ export interface ComposedAgent {
   /** Null where it is switched off, or this process may not probe. */
   readonly sweep: SuspectSweep | null;
   readonly waiters: FreedWaiters;
+  readonly autoPools: AutoPools;
   /** What is done about one attachment is done in its turn. */
   readonly queue: KeyedQueue;
   /** Settles the entries of the journal; does nothing without a journal. */
@@ -146,6 +151,8 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
           waitMs,
           nowMs,
         });
+  const { applications, shortages } = ports;
+  const autoPools = new AutoPools({ catalog, holders, options, applications, shortages, nowMs, most: MOST_WAITERS });
   const allocator = new Allocator({
     catalog,
     holders,
@@ -156,6 +163,7 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     spool,
     journal,
     sticky,
+    autoPools,
     queue,
     options,
     failpoint,
@@ -167,8 +175,20 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
   const collector = new Collector({ index, releaser, beginLooks, needsLook, judge, onOutliving, nowMs, now, log });
   const marks = new OutlivingMarks({ ledger, index, collector, nowMs, log });
   const outliving = () => collector.outliving();
-  const reading = { ledger, catalog, views, holders, spool, index, options, isOwn, beginLooks, outliving, answered };
-  const inspector = new Inspector(reading);
+  const inspector = new Inspector({
+    ledger,
+    catalog,
+    views,
+    holders,
+    autoPools,
+    spool,
+    index,
+    options,
+    isOwn,
+    beginLooks,
+    outliving,
+    answered,
+  });
   const { sweepTiming: timing = null } = ports;
   const isInUse = (record: IpRecord) => !needsLook(record);
   const random = Math.random;
@@ -209,5 +229,5 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     if (journal === null) return;
     await settleJournal({ journal, ledger, index, giveBack, queue, backoff, node, now, nowMs, log });
   };
-  return { agent, releaser, collector, marks, sweep, waiters, queue, settleJournal: settle };
+  return { agent, releaser, collector, marks, sweep, waiters, autoPools, queue, settleJournal: settle };
 }

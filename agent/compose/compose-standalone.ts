@@ -13,11 +13,19 @@ import { type AgentPorts, type ComposedAgent, composeAgent } from './compose-age
 const LONGEST_REST_MS = 7 * 24 * 3_600_000;
 const EARLIER_BOOT_MS = 5 * 60_000;
 const NETNS_GONE_MS = 5_000;
-const PLAN_OPTIONS = { enableIPv4: true, enableIPv6: true, enableSubnets: false, multusNamespace: '' };
+const PLAN_OPTIONS = {
+  enableIPv4: true,
+  enableIPv6: true,
+  enableSubnets: false,
+  enableAutoPools: false,
+  multusNamespace: '',
+};
 
 type Given =
   | 'holders'
   | 'planOptions'
+  | 'applications'
+  | 'shortages'
   | 'journal'
   | 'answered'
   | 'decideRelease'
@@ -49,6 +57,9 @@ export function composeStandalone(ports: StandalonePorts): ComposedAgent {
     ...ports,
     holders: new ContainerHolders(node, sight.host),
     planOptions: PLAN_OPTIONS,
+    // Containers have no application, and nobody makes pools for them.
+    applications: { whyNot: async () => null },
+    shortages: { find: async () => null },
     journal: null,
     answered: null,
     decideRelease: ALWAYS_FREE,

@@ -41,6 +41,7 @@ export class ContainerHolders implements HolderSource {
         interfaceIndex: null,
         cniConfig: cniConfigIn(args),
       },
+      controlledBy: null,
       podName: args.podName,
       isSticky: false,
       isMigrationTarget: false,

@@ -1,3 +1,4 @@
+import type { AutoPools } from '#agent/allocate/auto-pools.ts';
 import { exhaustedError } from '#agent/allocate/exhausted.ts';
 import { type PlanOptions, planAllocation, surveyPools, takenError } from '#agent/allocate/plan.ts';
 import type { Spool } from '#agent/debts/spool.ts';
@@ -28,6 +29,7 @@ export interface InspectorDeps {
   readonly catalog: PoolCatalog;
   readonly views: PoolViews;
   readonly holders: HolderSource;
+  readonly autoPools: AutoPools;
   readonly spool: Spool;
   readonly index: NodeIndex;
   readonly options: PlanOptions;
@@ -97,8 +99,8 @@ export class Inspector {
   }
 
   async explain(args: AddArgs): Promise<ExplainAnswer> {
-    const { catalog, holders, options } = this.#deps;
-    const { request, holder } = await holders.resolve(args);
+    const { catalog, holders, options, autoPools } = this.#deps;
+    const { request, holder } = await autoPools.confirm(await holders.resolve(args));
     const survey = surveyPools(request, catalog.current(), options);
     if (args.requestedIPs !== undefined) await this.#refuseTaken(request, args.requestedIPs);
     const explained = survey.families.map(async ({ family, pools, objected }) => {
@@ -118,7 +120,7 @@ export class Inspector {
     });
     const pools = (await Promise.all(explained)).flat();
     const held = args.podName === '' ? [] : await this.#heldBy(holder);
-    const refusal = this.#foreseeRefusal(request, args, held);
+    const refusal = await this.#foreseeRefusal(request, args, held);
     return {
       source: survey.source,
       pools,
@@ -135,16 +137,19 @@ export class Inspector {
   }
 
   /** From views that were just reloaded. */
-  #foreseeRefusal(request: PoolRequest, args: AddArgs, held: readonly IpRecord[]): IpamError | null {
-    const { catalog, options, views } = this.#deps;
+  async #foreseeRefusal(request: PoolRequest, args: AddArgs, held: readonly IpRecord[]): Promise<IpamError | null> {
+    const { catalog, options, views, autoPools } = this.#deps;
     const heldFamilies = new Set(held.filter(({ spec }) => spec.state !== 'Suspect').map(recordFamily));
     try {
       const plan = planAllocation(request, args.requestedIPs ?? [], catalog.current(), { ...options, heldFamilies });
-      const exhausted = plan.families
-        .filter(({ family }) => !heldFamilies.has(family))
-        .map(({ pools, ...it }) => ({ ...it, views: pools.map((pool) => views.of(pool)) }))
+      const missing = plan.families.filter(({ family }) => !heldFamilies.has(family));
+      const noPool = await autoPools.foresee(missing);
+      if (noPool !== null) return noPool;
+      const exhausted = missing
+        .map((it) => ({ ...it, views: it.pools.map((pool) => views.of(pool)) }))
         .filter((it) => it.views.every(({ freeCount }) => freeCount === 0n));
-      return exhausted.length === 0 ? null : exhaustedError(args.ifName, exhausted, 0);
+      if (exhausted.length === 0) return null;
+      return await autoPools.explain(exhaustedError(args.ifName, exhausted, 0), exhausted);
     } catch (thrown) {
       if (thrown instanceof IpamError) return thrown;
       throw thrown;

@@ -1,12 +1,12 @@
 import type { PodFacts } from '#agent/sources/pods.ts';
 import { POD_MARKS } from '#pkg/crd/pod-marks.ts';
-import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { quote } from '#pkg/ip/quote.ts';
 import type { Resource } from '#pkg/kube/objects/kube-object.ts';
-import type { Failure, Outcome } from '#pkg/kube/objects/outcome.ts';
+import type { Outcome } from '#pkg/kube/objects/outcome.ts';
 import { STATEFUL_SETS, VMI_MIGRATIONS, VMIS } from '#pkg/kube/objects/sticky-owners.ts';
 import type { Controller } from '#pkg/pool/request.ts';
 import { type Holder, isStatefulSet, isVirtualMachine, ordinalOf, type StickySwitches } from '#pkg/record/ip-record.ts';
+import { absence, isObjectName } from './absence.ts';
 import { type ReadObject, type SeenOwner, toSeenMigration, toSeenOwner } from './seen-owner.ts';
 import { SharedReads } from './shared-reads.ts';
 import { whyNoTarget, whySetRefuses, whyVmiRefuses } from './why-refused.ts';
@@ -104,19 +104,6 @@ function claimProblem({ controller }: PodFacts, top: Controller): string | null 
   return `${top.kind} ${top.namespace}/${top.name} does not control the pod itself`;
 }
 
-/** Why the object does not count. Throws where the API server did not say that it is missing. */
-function absence(
-  { kind }: Resource,
-  { namespace = '', name }: { readonly namespace?: string; readonly name: string },
-  { because, message }: Failure,
-): string {
-  const what = `${kind} ${namespace}/${name}`;
-  if (because === 'NotFound') return `there is no ${what}`;
-  if (because === 'NotServed') return `the API server does not serve ${what}`;
-  const hint = because === 'Forbidden' ? '; is the role of the agents (deploy/rbac.yaml) up to date?' : '';
-  throw new IpamError('api-server-unavailable', `cannot verify ${what}, which the pod names: ${message}${hint}`);
-}
-
 function plain(top: Controller | null): Standing {
   const none: Standing = { vmi: null, isMigrationTarget: false, refused: [] };
   if (top === null) return none;
@@ -132,9 +119,4 @@ function belongsTo(top: Controller): Standing {
 function refuse(top: Controller, why: string): Standing {
   const note = `the owner that the pod names does not count: ${why}; its addresses are not kept for a next pod`;
   return { ...plain(top), sticky: false, refused: [note] };
-}
-
-/** Anything else would be another path of the API. */
-function isObjectName(text: string): boolean {
-  return /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(text);
 }

@@ -10,6 +10,7 @@ type PodOfEvent = Pick<AddArgs, 'podNamespace' | 'podName' | 'podUID'>;
 /** The failures of an ADD that the owner of the pod or pool can fix. */
 export const FAILED_ADD_EVENTS = {
   'pools-exhausted': 'IPPoolExhausted',
+  'auto-pool-missing': 'AutoIPPoolMissing',
   'no-eligible-pool': 'NoEligibleIPPool',
   'unknown-pool': 'UnknownIPPool',
   'address-refused': 'IPAddressRefused',

@@ -11,6 +11,7 @@ const CAUSES: Readonly<Partial<Record<Reason, Cause>>> = {
   'bad-environment': 'internal',
   'no-eligible-pool': 'no_available_pool',
   'unknown-pool': 'no_available_pool',
+  'auto-pool-missing': 'no_available_pool',
   'pools-exhausted': 'ip_used_out',
   'agent-busy': 'retries_exhausted',
   'agent-unavailable': 'retries_exhausted',
@@ -37,7 +38,10 @@ export const AGENT_GAUGES: Readonly<Record<WatchedGauge, { readonly name: string
     name: 'ipledger_outliving_sandboxes',
     help: 'Records whose pod is gone and whose network namespace still has a link',
   },
-  'waiting-adds': { name: 'ipledger_waiting_adds', help: 'ADDs that wait for an address of a full pool' },
+  'waiting-adds': {
+    name: 'ipledger_waiting_adds',
+    help: 'ADDs that wait for an address of a full pool, or for the pool of their application',
+  },
 };
 
 /** Spiderpool's documented names, and ours beside them with the prefix `ipledger_`. */

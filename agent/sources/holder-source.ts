@@ -1,4 +1,5 @@
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
+import type { OwnerReference } from '#pkg/crd/decode-owner.ts';
 import type { Route } from '#pkg/pool/pool.ts';
 import type { PoolRequest } from '#pkg/pool/request.ts';
 import type { Holder } from '#pkg/record/ip-record.ts';
@@ -7,6 +8,8 @@ import type { Holder } from '#pkg/record/ip-record.ts';
 export interface HolderFacts {
   readonly holder: Omit<Holder, 'attachGeneration'> & { readonly uid: string; readonly containerID: string };
   readonly request: PoolRequest;
+  /** The controller that the pod itself names; `request.controller` stands above it. */
+  readonly controlledBy: OwnerReference | null;
   /** The pod of the call, which a VMI outlives; empty if there is none. */
   readonly podName: string;
   /** The holder keeps its addresses from one pod to the next (rule 7): StatefulSet pods and VMIs. */
@@ -25,5 +28,6 @@ export interface HolderFacts {
 
 /** Finds the holder of a call: from the call itself when standalone, from the pod in a cluster. */
 export interface HolderSource {
-  resolve(args: AddArgs): Promise<HolderFacts>;
+  /** `isFresh`: what was read of the pod's owners before does not count, because it led nowhere. */
+  resolve(args: AddArgs, wish?: { readonly isFresh: boolean }): Promise<HolderFacts>;
 }

@@ -13,6 +13,7 @@ export const REASONS = {
   'caller-gone': { cni: 11, retry: true },
   'agent-busy': { cni: 11, retry: true },
   'pools-exhausted': { cni: 11, retry: true },
+  'auto-pool-missing': { cni: 11, retry: true },
   'address-held': { cni: 11, retry: true },
   'sticky-address-conflict': { cni: 11, retry: true },
   'ledger-restored': { cni: 11, retry: true },

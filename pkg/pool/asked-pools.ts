@@ -4,7 +4,7 @@ import { listSome } from '#pkg/text/text-list.ts';
 import { NAMESPACE_ANNOTATIONS, POD_ANNOTATIONS } from './annotation-keys.ts';
 import { AnnotationReader, type Parsed } from './annotation-reader.ts';
 import { type PoolNames, parseIppool, parseIppools } from './pool-annotations.ts';
-import type { Labels, PoolRequest } from './request.ts';
+import type { Controller, Labels, PoolRequest } from './request.ts';
 import type { NicSubnets } from './subnet-annotations.ts';
 import { parseNicSubnets } from './subnet-wish.ts';
 
@@ -112,8 +112,11 @@ export function subnetSource({ pod }: PoolRequest): SubnetSource | null {
   return pod.annotations[POD_ANNOTATIONS.subnet] === undefined ? null : 'pod-subnet';
 }
 
-/** The subnets for the interface that asks. Throws `no-eligible-pool` when the annotation has nothing for it. */
-export function askedSubnets(request: PoolRequest, source: SubnetSource): Parsed<NicSubnets> {
+/** The subnets for the interface that asks, and the application they are for. Throws `no-eligible-pool` when there is none. */
+export function askedSubnets(
+  request: PoolRequest,
+  source: SubnetSource,
+): Parsed<NicSubnets> & { readonly application: Controller } {
   const from = describeSource(source);
   const { value: items, warnings } = parseNicSubnets(request.pod.annotations) ?? { value: [], warnings: [] };
   const value = items.find((item) => item.interface === request.interface);
@@ -127,8 +130,14 @@ export function askedSubnets(request: PoolRequest, source: SubnetSource): Parsed
       `${from}: nothing for interface ${quote(request.interface)}, only for ${named}`,
     );
   }
-  if (request.controller === null) {
-    throw new IpamError('no-eligible-pool', `${from}: a pod without a controller cannot have pools made from a subnet`);
+  const { controller: application } = request;
+  if (application === null || isNode(application)) {
+    const who = application === null ? 'a pod without a controller' : 'a static pod';
+    throw new IpamError('no-eligible-pool', `${from}: ${who} cannot have pools made from a subnet`);
   }
-  return { value, warnings };
+  return { value, application, warnings };
+}
+
+function isNode({ apiVersion, kind }: Controller): boolean {
+  return apiVersion === 'v1' && kind === 'Node';
 }

@@ -3,7 +3,7 @@ import { buildPool, buildRequest, type PoolOverrides, type RequestOverrides } fr
 import { describeSource } from './asked-pools.ts';
 import { type CandidateOptions, type Candidates, findCandidates } from './candidates.ts';
 
-const ALL_ON: CandidateOptions = { enableIPv4: true, enableIPv6: true, enableSubnets: true };
+const ALL_ON: CandidateOptions = { enableIPv4: true, enableIPv6: true, enableSubnets: true, enableAutoPools: true };
 const controller = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'prod', name: 'web', uid: 'u' };
 
 const known = [
@@ -92,6 +92,13 @@ describe('the first source that exists wins completely', () => {
   test('a broken annotation is an error, not a reason to look further', () => {
     const broken = { pod: { annotations: { ...IPPOOL, 'ipam.spidernet.io/ippools': '' } } };
     expect(() => find(broken)).toThrow(expect.objectContaining({ reason: 'bad-annotation' }));
+  });
+
+  test('with SpiderSubnet on and auto pools off, a pod that names a subnet is refused and not served from another pool', () => {
+    const request = { controller, pod: { annotations: { ...SUBNET, ...IPPOOL } } };
+    expect(() => find(request, { enableAutoPools: false })).toThrow(
+      'pod annotation ipam.spidernet.io/subnet: no pools are made for applications here (enableAutoPoolForApplication is false)',
+    );
   });
 
   test('subnet annotations are ignored, and it is said, while SpiderSubnet is off', () => {
@@ -306,6 +313,11 @@ describe('no candidate at all says which source gave nothing, and why', () => {
       name: 'an interface the subnet annotation does not name',
       request: { interface: 'net1', controller, pod: { annotations: SUBNET } },
       message: 'pod annotation ipam.spidernet.io/subnet: nothing for interface "net1", only for "eth0"',
+    },
+    {
+      name: 'a static pod with a subnet annotation',
+      request: { controller: { ...controller, apiVersion: 'v1', kind: 'Node' }, pod: { annotations: SUBNET } },
+      message: 'pod annotation ipam.spidernet.io/subnet: a static pod cannot have pools made from a subnet',
     },
     {
       name: 'a bare pod with a subnet annotation',

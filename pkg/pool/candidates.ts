@@ -14,7 +14,7 @@ import {
 } from './asked-pools.ts';
 import { compareText } from './order.ts';
 import type { Pool } from './pool.ts';
-import type { PoolRequest } from './request.ts';
+import type { Controller, PoolRequest } from './request.ts';
 
 const NO_DEFAULTS =
   'no pool has spec.default true, and neither the pod nor its namespace nor the CNI configuration names one';
@@ -28,8 +28,10 @@ export interface Candidate {
 export interface CandidateOptions {
   readonly enableIPv4: boolean;
   readonly enableIPv6: boolean;
-  /** SpiderSubnet and its auto pools. */
+  /** Annotations that name a SpiderSubnet are read. */
   readonly enableSubnets: boolean;
+  /** Pools are made for applications. */
+  readonly enableAutoPools: boolean;
 }
 
 interface Found {
@@ -39,15 +41,16 @@ interface Found {
 }
 
 /** At least one list is not empty; an empty one means that no address of this family is wanted. */
-export interface PoolCandidates extends Found {
+interface PoolCandidates extends Found {
   readonly kind: 'pools';
   readonly v4: readonly Candidate[];
   readonly v6: readonly Candidate[];
 }
 
-/** Pools made from subnets are asked for, and only the cluster knows which those are. At least one subnet is named. */
-interface SubnetCandidates extends Found {
+/** The pools that are made for this application are asked for. At least one subnet is named. */
+export interface SubnetCandidates extends Found {
   readonly kind: 'subnets';
+  readonly application: Controller;
   readonly subnets: { readonly v4: string | null; readonly v6: string | null };
 }
 
@@ -79,7 +82,8 @@ function findPools(
 }
 
 function findSubnets(request: PoolRequest, source: SubnetSource, options: CandidateOptions): SubnetCandidates {
-  const { value, warnings: read } = askedSubnets(request, source);
+  if (!options.enableAutoPools) throw new IpamError('no-eligible-pool', autoPoolsOff(source));
+  const { value, application, warnings: read } = askedSubnets(request, source);
   const v4 = options.enableIPv4 ? value.v4 : null;
   const v6 = options.enableIPv6 ? value.v6 : null;
   const notes: string[] = [];
@@ -87,7 +91,13 @@ function findSubnets(request: PoolRequest, source: SubnetSource, options: Candid
   if (v6 !== value.v6) notes.push(disabledNote(describeSource(source), 6));
   const warnings = [...read, ...notes];
   if (v4 === null && v6 === null) throw nothingLeft(source, notes, warnings);
-  return { kind: 'subnets', source, subnets: { v4, v6 }, cleanGateway: request.cniConfig.cleanGateway, warnings };
+  const { cleanGateway } = request.cniConfig;
+  return { kind: 'subnets', source, application, subnets: { v4, v6 }, cleanGateway, warnings };
+}
+
+/** As with Spiderpool such a pod is refused, and not served from another pool. */
+function autoPoolsOff(source: SubnetSource): string {
+  return `${describeSource(source)}: no pools are made for applications here (enableAutoPoolForApplication is false)`;
 }
 
 function nothingLeft(source: CandidateSource, notes: readonly string[], warnings: readonly string[]): IpamError {

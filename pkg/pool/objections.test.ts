@@ -209,6 +209,15 @@ describe('auto pools', () => {
     expect(findObjection(buildPool(pool), buildRequest({ controller }), FACTS)).toBeNull();
   });
 
+  test('object to a pod that is not of the controller that it names', () => {
+    const request = buildRequest({ controller: web, controllerDoubt: 'Deployment prod/web wants other pods' });
+    expect(findObjection(buildPool(madeForWeb), request, FACTS)).toEqual({
+      rule: 'pod',
+      text: 'Deployment prod/web wants other pods',
+    });
+    expect(findObjection(buildPool(), request, FACTS)).toBeNull();
+  });
+
   test.each([
     {
       name: 'another group',

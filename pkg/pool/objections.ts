@@ -94,9 +94,9 @@ export function namespaceMismatch(pool: Pool, { namespace }: Pick<PoolRequest, '
     : notSelected(`namespace ${namespace.name}`, namespace.labels, 'namespaceAffinity', pool.namespaceAffinity);
 }
 
-function podMismatch(pool: Pool, { pod, controller }: PoolRequest): string | null {
+function podMismatch(pool: Pool, { pod, controller, controllerDoubt = null }: PoolRequest): string | null {
   return pool.auto !== null && pool.podAffinity !== null
-    ? autoPoolMismatch(pool.podAffinity.matchLabels, controller)
+    ? (autoPoolMismatch(pool.podAffinity.matchLabels, controller) ?? controllerDoubt)
     : notSelected('the pod', pod.labels, 'podAffinity', pool.podAffinity);
 }
 

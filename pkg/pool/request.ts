@@ -6,6 +6,8 @@ export interface PoolRequest {
   readonly pod: { readonly labels: Labels; readonly annotations: Labels };
   /** The pod's top controller; null for a bare pod and without Kubernetes. */
   readonly controller: Controller | null;
+  /** Why the pod does not count as one of its controller, though it says so. Only looked into for pools that are made for one application. */
+  readonly controllerDoubt?: string | null;
   /** `namespace/name` of the NetworkAttachmentDefinition behind this interface; null when unknown. */
   readonly multusName: string | null;
   /** Position of this interface in the Multus selection, eth0 = 0; null when unknown. Places unnamed `ippools` items. */

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import { surveyPools } from '#agent/allocate/plan.ts';
 import { PoolView } from '#agent/views/pool-view.ts';
 import { decodePool } from '#pkg/crd/decode-pool.ts';
 import { formatAddress } from '#pkg/ip/address.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { parseRange } from '#pkg/ip/range.ts';
-import { findCandidates } from '#pkg/pool/candidates.ts';
-import { sortOut } from '#pkg/pool/objections.ts';
+import type { AutoPoolKey } from '#pkg/pool/auto-pool.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import { autoKey, buildAutoPool, WEB } from '#test/support/build-auto-pool.ts';
 import { buildRequest, type RequestOverrides } from '#test/support/build-pool.ts';
 
 /** Spiderpool's page on allocation, rule by rule: from the text that an operator writes to the pools in order of use. */
@@ -34,16 +35,21 @@ const reservedOf = (ranges: readonly string[] = []) => IntervalSet.of(ranges.map
 
 function tried(pools: readonly Pool[], { request, reserved }: Asked = {}): string[] {
   const asked = buildRequest(request);
-  const options = { enableIPv4: true, enableIPv6: true, enableSubnets: true };
-  const candidates = findCandidates(asked, pools, options);
-  if (candidates.kind === 'subnets') return [`subnet ${candidates.subnets.v4}`];
-  const facts = {
-    family: 4,
-    reserved: reservedOf(reserved),
-    overlaps: new Map(),
+  const options = {
+    enableIPv4: true,
+    enableIPv6: true,
+    enableSubnets: true,
+    enableAutoPools: true,
     multusNamespace: 'kube-system',
-  } as const;
-  return sortOut(candidates.v4, asked, facts).eligible.map((candidate) => candidate.pool.name);
+  };
+  const snapshot = {
+    pools: new Map(pools.map((it) => [it.name, it])),
+    reservedIps: [],
+    reserved: { 4: reservedOf(reserved), 6: IntervalSet.of([]) },
+    overlaps: new Map(),
+    problems: [],
+  };
+  return surveyPools(asked, snapshot, options).families.flatMap((family) => family.pools.map((it) => it.name));
 }
 
 const labels = (matchLabels: object) => ({ matchLabels });
@@ -52,26 +58,40 @@ describe('1. candidates: the first rule that names pools overrides those below',
   const pools = ['subnet-less', 'ippools', 'ippool', 'namespace', 'cni'].map((name) =>
     pool(name, { spec: { default: false } }),
   );
-  const all = [...pools, pool('default')];
-  const controller = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'prod', name: 'web', uid: 'u' };
+  const made = (name: string, key: Partial<AutoPoolKey>) =>
+    buildAutoPool(autoKey(key), { name, ips: ['10.0.0.20-10.0.0.22'] });
+  const all = [
+    ...pools,
+    pool('default'),
+    made('of-web-from-a', { subnet: 'a' }),
+    made('of-web-from-b', { subnet: 'b' }),
+    made('of-web-from-b-for-net1', { subnet: 'b', interface: 'net1' }),
+    made('of-web-before-it-was-made-anew', { subnet: 'b', application: { ...WEB, uid: 'earlier' } }),
+    made('of-db-from-b', { subnet: 'b', application: { ...WEB, name: 'db' } }),
+  ];
+  const controller = WEB;
   const cniConfig = { ipv4: ['cni'] };
   const namespace = { annotations: { 'ipam.spidernet.io/default-ipv4-ippool': '["namespace"]' } };
   const olderNamespace = { annotations: { 'ipam.spidernet.io/defaultv4ippool': '["namespace"]' } };
   const ippool = { 'ipam.spidernet.io/ippool': '{"ipv4":["ippool"]}' };
   const ippools = { ...ippool, 'ipam.spidernet.io/ippools': '[{"interface":"eth0","ipv4":["ippools"]}]' };
   const subnet = { ...ippools, 'ipam.spidernet.io/subnet': '{"ipv4":["a"]}' };
-  const subnets = { ...subnet, 'ipam.spidernet.io/subnets': '[{"interface":"eth0","ipv4":["b"]}]' };
+  const items = [
+    { interface: 'net1', ipv4: ['a'] },
+    { interface: 'eth0', ipv4: ['b'] },
+  ];
+  const subnets = { ...subnet, 'ipam.spidernet.io/subnets': JSON.stringify(items) };
 
   test.each<{ name: string; request: RequestOverrides; expected: string }>([
     {
       name: 'SpiderSubnet annotation, several interfaces',
       request: { pod: { annotations: subnets }, namespace, cniConfig, controller },
-      expected: 'subnet b',
+      expected: 'of-web-from-b',
     },
     {
       name: 'SpiderSubnet annotation, one interface',
       request: { pod: { annotations: subnet }, namespace, cniConfig, controller },
-      expected: 'subnet a',
+      expected: 'of-web-from-a',
     },
     {
       name: 'pod annotation ippools',

@@ -217,13 +217,33 @@ describe('errors as documented by Spiderpool, with the changes of the design', (
 });
 
 describe('sources of pools, the first that exists', () => {
-  test('a subnet before everything else: refused by the name of its annotation, as pools are not made from subnets yet', async () => {
+  test('a subnet before everything else: the pod waits for the pool of its application, and takes no other', async () => {
     const owner = { apiVersion: 'apps.example/v1', kind: 'Game', name: 'chess', uid: 'g-1' };
     const annotations = { [SUBNET]: json({ ipv4: ['a'] }), [IPPOOL]: json({ ipv4: ['team-a'] }) };
-    const { reason, message } = await agent.refusal(await cluster.createPod({ name: 'chess-0', annotations, owner }));
-    expect(reason).toBe('no-eligible-pool');
-    expect(message).toContain(`pod annotation ${SUBNET} asks for a pool made from a subnet`);
+    const pod = await cluster.createPod({ name: 'chess-0', annotations, owner });
+    const { reason, message } = await agent.refusal(pod, { timeoutMs: 2_000 });
+    expect(reason).toBe('auto-pool-missing');
+    expect(message).toContain(
+      'pool of Game default/chess from subnet a: there is no pool yet; there is no SpiderSubnet "a"',
+    );
     expect(await cluster.records()).toEqual([]);
+  });
+
+  test('a subnet where no pools are made for applications is refused by the name of its annotation', async () => {
+    await using without = await startAgentOf(cluster, { config: { enableAutoPoolForApplication: false } });
+    const { reason, message } = await without.refusal(
+      await podWith({ [SUBNET]: json({ ipv4: ['a'] }), [IPPOOL]: json({ ipv4: ['team-a'] }) }),
+    );
+    expect(reason).toBe('no-eligible-pool');
+    expect(message).toContain(`pod annotation ${SUBNET}: no pools are made for applications here`);
+  });
+
+  test('a subnet and a pod without a controller: refused', async () => {
+    const { reason, message } = await refusal({ [SUBNET]: json({ ipv4: ['a'] }) });
+    expect(reason).toBe('no-eligible-pool');
+    expect(message).toContain(
+      `pod annotation ${SUBNET}: a pod without a controller cannot have pools made from a subnet`,
+    );
   });
 
   test('a subnet is not looked at where SpiderSubnet is off', async () => {

@@ -112,7 +112,10 @@ describe('the controller at the top', () => {
     name: metadata.name,
     uid: metadata.uid,
   });
-  const labels = { 'ipam.spidernet.io/owner-application-name': 'x' };
+  const labels = {
+    'ipam.spidernet.io/owner-application-name': 'x',
+    'ipam.spidernet.io/owner-application-uid': 'c-1',
+  };
   const madeFor = (group: string, version: string, kind: string, name: string) => ({
     matchLabels: {
       'ipam.spidernet.io/app-api-group': group,
@@ -150,6 +153,7 @@ describe('the controller at the top', () => {
     });
     const pod = await cluster.createPod({
       name: 'shop-1-a',
+      labels: { app: 'x' },
       annotations,
       owner: ownerOf('apps/v1', 'ReplicaSet', set),
     });
@@ -158,6 +162,13 @@ describe('the controller at the top', () => {
     expect(await cluster.records()).toMatchObject([
       { spec: { holder: { owner: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'shop' } } } },
     ]);
+    const forged = await cluster.createPod({
+      name: 'forged',
+      labels: { app: 'other' },
+      annotations,
+      owner: ownerOf('apps/v1', 'ReplicaSet', set),
+    });
+    expect((await agent.refusal(forged)).details).toContain('Deployment default/shop wants pods with other labels');
     const bare = await cluster.createPod({ name: 'bare', annotations });
     const { reason, details } = await agent.refusal(bare);
     expect(reason).toBe('no-eligible-pool');
@@ -174,7 +185,8 @@ describe('the controller at the top', () => {
       metadata: { name: 'shop-1', ownerReferences },
       spec: { template },
     });
-    const pod = await cluster.createPod({ name: 'shop-1-b', annotations, owner: ownerOf('batch/v1', 'Job', job) });
+    const owned = { labels: { app: 'x' }, annotations };
+    const pod = await cluster.createPod({ name: 'shop-1-b', ...owned, owner: ownerOf('batch/v1', 'Job', job) });
     const { ips } = await agent.add(pod);
     expect(ips.map(({ ipPool }) => ipPool)).toEqual(['auto-cronjob']);
   });
@@ -183,6 +195,10 @@ describe('the controller at the top', () => {
     const clones = { apiVersion: 'apps.kruise.io/v1alpha1', kind: 'CloneSet', name: 'shop', uid: 'c-1' };
     const pod = await cluster.createPod({ name: 'clone', annotations, owner: clones });
     expect((await agent.add(pod)).ips.map(({ ipPool }) => ipPool)).toEqual(['auto-cloneset']);
+    const forged = await cluster.createPod({ name: 'forged-clone', annotations, owner: { ...clones, uid: 'c-2' } });
+    expect((await agent.refusal(forged)).details).toContain(
+      'pool auto-cloneset was not made for the CloneSet default/shop with UID c-2',
+    );
     const gone = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'gone', uid: 'r-1' };
     await agent.add(await cluster.createPod({ name: 'orphan', owner: gone }));
     expect(await cluster.records()).toContainEqual(

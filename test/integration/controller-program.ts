@@ -69,8 +69,7 @@ export async function startControllerProgram(
   };
 }
 
-/** In the place of the token that kubelet mounts into a pod of the controller. */
-export async function writeKubeconfig({ cluster: { server } }: Place, identity: string): Promise<string> {
+async function writeKubeconfig({ cluster: { server } }: Place, identity: string): Promise<string> {
   const token = await plainToken(server, 'ipledger-controller');
   const file = join(server.dir, `controller-${identity}.json`);
   const config = {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { judgeSandbox, needsSandboxLook } from '#agent/cluster/judge-sandbox.ts';
-import { PodHolders } from '#agent/cluster/pod-holders.ts';
+import { PodHolders, type PodHoldersPorts } from '#agent/cluster/pod-holders.ts';
 import { podReleaseDecision } from '#agent/cluster/pod-release-decision.ts';
 import { refuseReleaseBy } from '#agent/cluster/refuse-release.ts';
 import { type AgentPorts, type ComposedAgent, composeAgent } from '#agent/compose/compose-agent.ts';
@@ -55,6 +55,7 @@ export async function startMemoryClusterAgent(
     readonly pods?: MemoryPods;
     readonly isReady?: boolean;
     readonly look?: LookAtNetns;
+    readonly controllers?: PodHoldersPorts['controllers'];
   } = {},
 ): Promise<MemoryClusterAgent> {
   const directory = await mkdtemp(join(tmpdir(), 'ipledger-memory-'));
@@ -78,7 +79,7 @@ export async function startMemoryClusterAgent(
       pods,
       namespaces: { find: async () => ({ labels: {}, annotations: {} }) },
       nodeLabels: { current: () => ({}) },
-      controllers: { find: async (pod) => controllerOf(pod) },
+      controllers: wish.controllers ?? { find: async (pod) => controllerOf(pod) },
       owners: believingOwners(SWITCHES),
       index,
       onRefused: () => {},
@@ -94,7 +95,15 @@ export async function startMemoryClusterAgent(
   const composed = composeAgent({
     index,
     holders,
-    planOptions: { enableIPv4: true, enableIPv6: true, enableSubnets: false, multusNamespace: 'ipledger' },
+    planOptions: {
+      enableIPv4: true,
+      enableIPv6: true,
+      enableSubnets: true,
+      enableAutoPools: true,
+      multusNamespace: 'ipledger',
+    },
+    applications: { whyNot: async () => null },
+    shortages: { find: async () => null },
     decideRelease: podReleaseDecision(pods, SWITCHES),
     sight,
     needsLook: needsSandboxLook(pods),
