@@ -1,9 +1,9 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { KeyedQueue } from '#agent/calls/call.ts';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { decodeRecord } from '#pkg/record/decode-record.ts';
 import { holderKey, type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
+import { type AnsweredChange, AnsweredLog } from './answered-log.ts';
 import { refuseForeignDirectory } from './private-directory.ts';
 
 /** A live sandbox of this node uses an address whose record belongs to another holder. */
@@ -14,35 +14,36 @@ export interface LostAddress {
 
 export type OnStoreTrouble = (file: string, why: string) => void;
 
+const LOG_FILE = 'records.log';
+
 /**
  * Rule 9: the records that the sandboxes of this node were answered with, in memory and in the data directory. Nothing
- * is synced to the disk: the files must survive the agent, and namespaces do not survive a reboot either.
+ * is synced to the disk: the file must survive the agent, and namespaces do not survive a reboot either.
  */
 export class AnsweredStore {
-  readonly #directory: string;
   readonly #node: string;
-  readonly #onTrouble: OnStoreTrouble;
   readonly #records = new Map<string, IpRecord>();
   /** The name of the record by interface and family. */
   readonly #byNic = new Map<string, string>();
-  /** The writes of one file follow each other, so that the last one wins. */
-  readonly #turns = new KeyedQueue();
-  readonly #pending = new Set<Promise<void>>();
-  /** The files that a full disk did not take. */
-  readonly #unwritten = new Set<string>();
+  readonly #log: AnsweredLog;
   #lost: readonly LostAddress[] = [];
 
   private constructor(directory: string, node: string, onTrouble: OnStoreTrouble) {
-    this.#directory = directory;
     this.#node = node;
-    this.#onTrouble = onTrouble;
+    this.#log = new AnsweredLog(join(directory, LOG_FILE), this.#records, (why) => onTrouble(LOG_FILE, why));
   }
 
   static async open(directory: string, node: string, onTrouble: OnStoreTrouble): Promise<AnsweredStore> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await refuseForeignDirectory(directory);
     const store = new AnsweredStore(directory, node, onTrouble);
-    for (const file of await readdir(directory)) await store.#load(file);
+    const files = await readdir(directory);
+    const older = files.filter((file) => file.endsWith('.json')).map((file) => join(directory, file));
+    for (const path of older) await store.#loadOlder(path, onTrouble);
+    for (const change of await store.#log.read()) store.#apply(change);
+    if (files.length > 0)
+      await store.#log.replace().catch((thrown) => onTrouble(LOG_FILE, toIpamError(thrown).message));
+    if (!store.#log.isIncomplete) await Promise.all(older.map((path) => rm(path, { force: true, recursive: true })));
     return store;
   }
 
@@ -73,19 +74,18 @@ export class AnsweredStore {
     if (record.spec.holder.node !== this.#node) return;
     const known = this.#records.get(record.name);
     const isSame = known?.uid === record.uid && known.resourceVersion === record.resourceVersion;
-    if (isSame && !this.#unwritten.has(fileOf(record.name))) return;
+    if (isSame && !this.#log.isIncomplete) return;
     const before = this.#byNic.get(nicOf(record));
     if (before !== undefined && before !== record.name) this.forget(before);
     this.#put(record);
-    // Written in place: a file that was cut short is dropped at the next start, and kept again at the next refresh.
-    this.#onDisk(record.name, (path) => writeFile(path, JSON.stringify(record), { mode: 0o600 }));
+    this.#log.append({ keep: record });
   }
 
   forget(name: string): void {
     const known = this.#records.get(name);
     if (known === undefined) return;
     this.#remove(known);
-    this.#onDisk(name, (path) => rm(path, { force: true }));
+    this.#log.append({ forget: name });
   }
 
   #put(record: IpRecord): void {
@@ -100,40 +100,25 @@ export class AnsweredStore {
     if (this.#byNic.get(nicOf(record)) === record.name) this.#byNic.delete(nicOf(record));
   }
 
-  /** Resolves when the files say what the memory says. */
-  async settled(): Promise<void> {
-    while (this.#pending.size > 0) await Promise.all(this.#pending);
+  /** Resolves when the file says what the memory says, or the disk did not take it: then the next refresh writes it. */
+  settled(): Promise<void> {
+    return this.#log.settled();
   }
 
-  /** Off the path of the answer. What a full disk did not take is written again at the next refresh of the index. */
-  #onDisk(name: string, change: (path: string) => Promise<void>): void {
-    const file = fileOf(name);
-    this.#unwritten.delete(file);
-    const done = this.#turns
-      .run([file], () => change(join(this.#directory, file)))
-      .catch((thrown: unknown) => {
-        this.#unwritten.add(file);
-        this.#onTrouble(file, toIpamError(thrown).message);
-      })
-      .finally(() => this.#pending.delete(done));
-    this.#pending.add(done);
+  #apply(change: AnsweredChange): void {
+    const known = 'keep' in change ? undefined : this.#records.get(change.forget);
+    if ('keep' in change) this.#put(change.keep);
+    else if (known !== undefined) this.#remove(known);
   }
 
-  async #load(file: string): Promise<void> {
-    const path = join(this.#directory, file);
+  /** Older agents wrote a file for each record. */
+  async #loadOlder(path: string, onTrouble: OnStoreTrouble): Promise<void> {
     try {
-      const record = decodeRecord(JSON.parse(await readFile(path, 'utf8')));
-      if (fileOf(record.name) === file) this.#put(record);
+      this.#put(decodeRecord(JSON.parse(await readFile(path, 'utf8'))));
     } catch (thrown) {
-      // The write was cut short. The record itself is in the ledger, and the next refresh keeps it again.
-      this.#onTrouble(file, toIpamError(thrown).message);
-      await rm(path, { force: true, recursive: true });
+      onTrouble(basename(path), toIpamError(thrown).message);
     }
   }
-}
-
-function fileOf(name: string): string {
-  return `${name}.json`;
 }
 
 function nicOf(record: IpRecord): string {

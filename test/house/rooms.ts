@@ -70,7 +70,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // The agent. One call: its time, its turn, its failpoints.
   'agent/calls': onNode(AGENT),
   // The state of the node: its records, network namespaces and processes.
-  'agent/node': onNode([...AGENT, 'pkg/kube/objects', 'agent/calls']),
+  'agent/node': onNode([...AGENT, 'pkg/kube/objects']),
   // The ports through which pools and holders come in; agent/cluster and agent/host implement them.
   'agent/sources': onNode(AGENT),
   'agent/probe/wire': onNode(['pkg/ip']),
