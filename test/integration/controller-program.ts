@@ -69,7 +69,8 @@ export async function startControllerProgram(
   };
 }
 
-async function writeKubeconfig({ cluster: { server } }: Place, identity: string): Promise<string> {
+/** In the place of the token that kubelet mounts into a pod of the controller. */
+export async function writeKubeconfig({ cluster: { server } }: Place, identity: string): Promise<string> {
   const token = await plainToken(server, 'ipledger-controller');
   const file = join(server.dir, `controller-${identity}.json`);
   const config = {
