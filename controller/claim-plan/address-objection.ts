@@ -4,10 +4,9 @@ import { formatAddress } from '#pkg/ip/address.ts';
 import { cidrContains, formatCidr } from '#pkg/ip/cidr.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 
-/** Whether the IPAddress says that it belongs to this very claim. */
+/** Whether the IPAddress was made or adopted for this very claim. What was not is not ours to delete. */
 export function isAddressOfClaim(address: MachineAddress, claim: Claim): boolean {
-  const isNamed = address.claim === claim.name && address.pool === claim.pool;
-  return isNamed && (address.claimUid === null || address.claimUid === claim.uid);
+  return address.claim === claim.name && address.pool === claim.pool && address.claimUid === claim.uid;
 }
 
 /** Why the IPAddress of the claim's name cannot be the one of the claim; null if it can. It is never changed or deleted for that. */

@@ -189,6 +189,11 @@ describe('a claim that is being deleted', () => {
       step: 'remove-finalizer',
     },
     {
+      name: 'the IPAddress of its name was never adopted',
+      seen: { ...deleted(), address: buildIpAddress({ claimUid: null, owners: [] }) },
+      step: 'remove-finalizer',
+    },
+    {
       name: 'the IPAddress of its name is of another pool',
       seen: { ...deleted(), address: buildIpAddress({ pool: null }) },
       step: 'remove-finalizer',

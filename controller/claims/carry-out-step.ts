@@ -112,15 +112,28 @@ async function takeAddress({ claim, pool }: ObservedClaim, deps: StepDeps): Prom
   if (!isLeader()) return NOT_LEADER_MS;
   const address = spaces.choose(pool);
   if (address === null) return 'again';
-  let isTaken = false;
+  let ending: Parameters<typeof spaces.settle>[2] = 'failed';
   try {
     const { taken, record } = await ledger.create(draftClaimRecord(pool.pool, address, claim));
-    isTaken = true;
-    if (record !== null && (taken || isRecordOfClaim(record, claim))) records.wrote(record);
+    const isOurs = taken || (record !== null && isRecordOfClaim(record, claim));
+    ending = isOurs ? 'ours' : 'theirs';
+    if (isOurs && record !== null) records.wrote(record);
     return 'again';
   } finally {
-    spaces.settle(pool.pool, address, isTaken);
+    spaces.settle(pool.pool, address, ending);
   }
+}
+
+/**
+ * Reads the claim before something new is made for it, unless this pass has written to it. The watch of another leader, or of one that
+ * lost its lease, may be late: the claim may be gone, and nobody would give back what is made for it.
+ */
+export async function confirmClaim({ claim }: ObservedClaim, { client, claims }: StepDeps): Promise<void> {
+  const { namespace, name } = claim;
+  const found = await client.get(CLAIMS, { namespace, name });
+  if (found.ok) claims.wrote(found.object);
+  else if (found.because === 'NotFound') claims.deleted(claim);
+  else throw new FailedRequest(`claim ${keyOf(claim)}`, found);
 }
 
 async function nameRecord(

@@ -7,10 +7,13 @@ import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildClaimRecord, buildPoolFacts } from '#test/support/build-claim.ts';
 import { PoolSpaces } from './pool-spaces.ts';
 
-function build(records: readonly IpRecord[] = []) {
+function build(records: readonly IpRecord[] = [], shown: Set<bigint> = new Set()) {
   const known = new Map(records.map((record) => [record.name, record]));
   const ofPool = (pool: string) => [...known.values()].filter(({ spec }) => spec.pool.name === pool);
-  return { known, spaces: new PoolSpaces({ get: (name) => known.get(name) ?? null, ofPool }) };
+  return {
+    known,
+    spaces: new PoolSpaces({ get: (name) => known.get(name) ?? null, ofPool }, { has: (_, value) => shown.has(value) }),
+  };
 }
 const FACTS = buildPoolFacts({ ips: ['10.0.0.1-10.0.0.4'] });
 const POOL = FACTS.pool ?? expect.unreachable();
@@ -42,9 +45,22 @@ describe('the lowest free address', () => {
     const { spaces } = build();
     const address = parseAddress('10.0.0.1');
     choose(spaces);
-    spaces.settle(POOL, address, false);
+    spaces.settle(POOL, address, 'failed');
     expect(choose(spaces)).toBe('10.0.0.1');
-    spaces.settle(POOL, address, true);
+    spaces.settle(POOL, address, 'theirs');
+    expect(choose(spaces)).toBe('10.0.0.2');
+  });
+
+  test('is free again if whoever was faster gave it back before our own create was answered', () => {
+    const { spaces } = build();
+    choose(spaces);
+    const theirs = buildClaimRecord('10.0.0.1', { kind: 'Pod' });
+    spaces.follow(null, theirs);
+    spaces.follow(theirs, null);
+    spaces.settle(POOL, parseAddress('10.0.0.1'), 'theirs');
+    expect(choose(spaces)).toBe('10.0.0.1');
+    spaces.follow(theirs, null);
+    spaces.settle(POOL, parseAddress('10.0.0.1'), 'ours');
     expect(choose(spaces)).toBe('10.0.0.2');
   });
 
@@ -55,6 +71,16 @@ describe('the lowest free address', () => {
     known.clear();
     expect(spaces.follow(record, null)).toEqual(['lab']);
     expect(spaces.follow(record, null)).toEqual([]);
+    expect(choose(spaces)).toBe('10.0.0.1');
+  });
+
+  test('is not one that an IPAddress shows, also where it has no record yet, until the IPAddress is gone', () => {
+    const shown = new Set([0x0a000001n]);
+    const { spaces } = build([], shown);
+    expect(choose(spaces)).toBe('10.0.0.2');
+    shown.clear();
+    expect(spaces.reveal('lab', 0x0a000001n)).toBe(true);
+    expect(spaces.reveal('lab', 0x0a0000ffn)).toBe(false);
     expect(choose(spaces)).toBe('10.0.0.1');
   });
 

@@ -8,6 +8,7 @@ import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 import { usableAddresses } from '#pkg/record/pool-summary.ts';
 import { recordName } from '#pkg/record/record-metadata.ts';
 import { recordedAddresses, recordValue } from '#pkg/record/record-value.ts';
+import type { ShownAddresses } from './shown-addresses.ts';
 
 interface Space {
   readonly pool: Pool;
@@ -18,19 +19,21 @@ interface Space {
 /** What looks free in each pool that claims ask for. It may be wrong in both directions: the create decides (rule 1). */
 export class PoolSpaces {
   readonly #records: Pick<RecordsView, 'get' | 'ofPool'>;
+  readonly #shown: Pick<ShownAddresses, 'has'>;
   readonly #spaces = new Map<string, Space>();
-  /** The names of records that are being created by us. */
-  readonly #underWay = new Set<string>();
+  /** The records that are being created by us, and whether somebody else's record of that name came and went meanwhile. */
+  readonly #underWay = new Map<string, { cameBack: boolean }>();
 
-  constructor(records: Pick<RecordsView, 'get' | 'ofPool'>) {
+  constructor(records: Pick<RecordsView, 'get' | 'ofPool'>, shown: Pick<ShownAddresses, 'has'>) {
     this.#records = records;
+    this.#shown = shown;
   }
 
   total(facts: PoolFacts): bigint {
     return this.#of(facts)?.usable.size ?? 0n;
   }
 
-  /** Addresses that a record of another pool has are found out here, when they are the lowest. */
+  /** Addresses that a record of another pool or an IPAddress has are found out here, when they are the lowest. */
   freeCount(facts: PoolFacts): bigint {
     const space = this.#of(facts);
     if (space === null) return 0n;
@@ -45,16 +48,18 @@ export class PoolSpaces {
     if (space === null || value === null) return null;
     const address = { family: space.pool.family, value };
     space.free.take(value);
-    this.#underWay.add(recordName(address, space.pool.domain));
+    this.#underWay.set(recordName(address, space.pool.domain), { cameBack: false });
     return address;
   }
 
-  /** `isTaken`: it has a record now, ours or somebody else's. Otherwise it is free again. */
-  settle({ name, domain }: Pool, address: Address, isTaken: boolean): void {
+  /** How the create of a chosen address ended. Somebody else's record is in the cache by now, or on its way there. */
+  settle({ name, domain }: Pool, address: Address, ending: 'ours' | 'theirs' | 'failed'): void {
     const record = recordName(address, domain);
+    const cameBack = this.#underWay.get(record)?.cameBack === true;
     this.#underWay.delete(record);
     const space = this.#spaces.get(name);
-    if (!isTaken && space?.usable.contains(address.value) && this.#records.get(record) === null) {
+    const isFree = ending === 'failed' || (ending === 'theirs' && cameBack);
+    if (isFree && space?.usable.contains(address.value) && this.#records.get(record) === null) {
       space.free.give(address.value);
     }
   }
@@ -68,8 +73,20 @@ export class PoolSpaces {
       for (const [, { free }] of concerned) free.take(recordValue(after));
       return [];
     }
-    if (this.#underWay.has(record.name)) return [];
+    const underWay = this.#underWay.get(record.name);
+    if (underWay !== undefined) {
+      underWay.cameBack = true;
+      return [];
+    }
     return concerned.filter(([, { free }]) => free.give(recordValue(record))).map(([name]) => name);
+  }
+
+  /** No IPAddress shows it any more. Whether it is free now. */
+  reveal(pool: string, value: bigint): boolean {
+    const space = this.#spaces.get(pool);
+    if (space === undefined || !space.usable.contains(value)) return false;
+    const name = recordName({ family: space.pool.family, value }, space.pool.domain);
+    return this.#records.get(name) === null && !this.#underWay.has(name) && space.free.give(value);
   }
 
   /** The pool or the reserved addresses have changed. */
@@ -92,10 +109,11 @@ export class PoolSpaces {
     return space;
   }
 
-  #lowest({ pool: { family, domain }, free }: Space): bigint | null {
+  #lowest({ pool: { name: pool, family, domain }, free }: Space): bigint | null {
     for (let value = free.lowest(); value !== null; value = free.lowest()) {
       const name = recordName({ family, value }, domain);
-      if (this.#records.get(name) === null && !this.#underWay.has(name)) return value;
+      const isInUse = this.#records.get(name) !== null || this.#underWay.has(name) || this.#shown.has(pool, value);
+      if (!isInUse) return value;
       free.take(value);
     }
     return null;

@@ -5,16 +5,18 @@ import type { RecordChange, RecordsView } from '#controller/project/records-view
 import { type Enqueue, type Pass, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import type { Claim } from '#pkg/capi/read-claim.ts';
 import { isHeld } from '#pkg/record/record-value.ts';
-import { carryOutStep, type StepDeps } from './carry-out-step.ts';
+import { carryOutStep, confirmClaim, type StepDeps } from './carry-out-step.ts';
 import { holdOf, observe, readClaimAt } from './claim-observer.ts';
 import { keyOf, nameOfKey } from './fresh-objects.ts';
 import type { PoolEdits } from './pool-edits.ts';
+import type { ShownAddresses } from './shown-addresses.ts';
 import { VanishedClaims } from './vanished-claims.ts';
 
 export interface ReconcileClaimsOptions extends ReconcilerContext, StepDeps {
   readonly views: Record<'claims' | 'addresses' | 'clusters' | 'namespaces' | 'pools' | 'reserved', ObjectView>;
   readonly recordsView: RecordsView;
   readonly edits: PoolEdits;
+  readonly shown: ShownAddresses;
 }
 
 const DEBOUNCE_MS = 20;
@@ -39,6 +41,7 @@ export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposabl
     caches: [...Object.values(views), recordsView],
     watch: (enqueue) => watchClaims(options, enqueue),
     reconcile: async (key, pass) => {
+      let isConfirmed = false;
       for (let steps = 0; steps < MOST_STEPS; steps += 1) {
         const claim = readClaimAt(options, key);
         if (claim === null) return vanished.look(key, heldFor(key, recordsView));
@@ -46,7 +49,15 @@ export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposabl
         const seen = observe(options, claim);
         const step = nextStep(seen, now());
         if (step.do === 'rest') return settle(claim, step.why, options, pass);
+        if (!isConfirmed && (step.do === 'take' || step.do === 'create-address')) {
+          await confirmClaim(seen, options);
+          isConfirmed = true;
+          continue;
+        }
         const ending = await carryOutStep(step, seen, options, pass);
+        isConfirmed ||= ending === 'again' && step.do === 'add-finalizer';
+        // What was chosen and lost may be free again for those in line.
+        if (step.do === 'take') wakeLine(claim.pool, options, pass.enqueue);
         if (ending === 'stop') return LOOK_AGAIN_MS;
         if (ending !== 'again') return ending;
       }
@@ -74,7 +85,7 @@ function wakeLine(pool: string, { catalog, spaces, unserved }: ReconcileClaimsOp
 }
 
 function watchClaims(options: ReconcileClaimsOptions, enqueue: Enqueue): readonly Disposable[] {
-  const { views, recordsView, book, spaces, unserved, edits } = options;
+  const { views, recordsView, book, spaces, unserved, edits, shown } = options;
   const wakePool = (pool: string) => {
     spaces.forget(pool);
     book.ofPool(pool).forEach(enqueue);
@@ -90,6 +101,7 @@ function watchClaims(options: ReconcileClaimsOptions, enqueue: Enqueue): readonl
       enqueue(key);
     }
   };
+  for (const { metadata } of views.addresses.all()) shown.update(metadata);
   for (const { metadata } of views.claims.all()) book.update(metadata);
   const oldest = [...views.claims.all()].map(({ metadata }) => metadata).sort(compareCreated);
   oldest.forEach((at) => void enqueue(keyOf(at)));
@@ -99,7 +111,11 @@ function watchClaims(options: ReconcileClaimsOptions, enqueue: Enqueue): readonl
       wakeHeld(book.update(at));
       enqueue(keyOf(at));
     }),
-    views.addresses.onChange((at) => reweigh([keyOf(at)])),
+    views.addresses.onChange((at) => {
+      const freed = shown.update(at);
+      if (freed !== null && spaces.reveal(freed.pool, freed.value)) wakeLine(freed.pool, options, enqueue);
+      reweigh([keyOf(at)]);
+    }),
     views.clusters.onChange((at) => reweigh(book.ofCluster(at))),
     views.namespaces.onChange(({ name }) => unserved.keysOf((it) => it.namespace === name).forEach(enqueue)),
     views.reserved.onChange(() => {

@@ -17,6 +17,7 @@ import { keepAddressRecords } from './keep-address-records.ts';
 import { PoolEdits } from './pool-edits.ts';
 import { PoolSpaces } from './pool-spaces.ts';
 import { reconcileClaims } from './reconcile-claims.ts';
+import { ShownAddresses } from './shown-addresses.ts';
 import { UnservedClaims } from './unserved-claims.ts';
 
 export interface ServeClaimsOptions extends ReconcilerContext {
@@ -100,6 +101,7 @@ async function serveUntilGone(options: ServeClaimsOptions, signal: AbortSignal):
     reserved,
   };
   const nowMs = () => client.timing.nowMs();
+  const shown = new ShownAddresses(addressesView);
   const sources = {
     ...options,
     views,
@@ -109,7 +111,8 @@ async function serveUntilGone(options: ServeClaimsOptions, signal: AbortSignal):
     addresses: stack.use(new FreshObjects(addressesView, nowMs)),
     records: stack.use(new FreshRecords(recordsView, nowMs)),
     book: new ClaimBook(views, nowMs),
-    spaces: new PoolSpaces(recordsView),
+    shown,
+    spaces: new PoolSpaces(recordsView, shown),
     unserved: new UnservedClaims(),
     edits: stack.use(new PoolEdits(pools)),
     clusterReads: new FreshReads(nowMs, CLUSTER_READ_MS),

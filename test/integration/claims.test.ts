@@ -64,6 +64,58 @@ test('a claim gets the lowest free address, an IPAddress of its name and a condi
   expect(await stage.records()).toEqual([]);
 });
 
+describe('Data Types', () => {
+  const crd = async () => {
+    const path = {
+      group: 'apiextensions.k8s.io',
+      version: 'v1',
+      plural: 'customresourcedefinitions',
+      kind: 'CustomResourceDefinition',
+    };
+    return sure(stage.admin.get(path, { name: 'spiderippools.spiderpool.spidernet.io' }));
+  };
+
+  test('1. The pool type belongs to an API group that is served; 2. it is a CRD named plural(lowercase kind) and group', async () => {
+    const { spec } = (await crd()) as unknown as { spec: { group: string; names: { kind: string; plural: string } } };
+    expect(spec).toMatchObject({
+      group: 'spiderpool.spidernet.io',
+      names: { kind: 'SpiderIPPool', plural: 'spiderippools' },
+    });
+    expect(await stage.admin.list(POOLS)).toMatchObject({ ok: true });
+  });
+
+  test('3. It has type and object metadata; 4. its status has conditions, Ready among them', async () => {
+    await stage.pool('lab', ['10.0.0.5']);
+    await sure(
+      stage.admin.patch(
+        POOLS,
+        { name: 'lab' },
+        {
+          status: {
+            conditions: [
+              {
+                type: 'Ready',
+                status: 'True',
+                reason: 'Serving',
+                message: '',
+                lastTransitionTime: '2026-11-18T16:00:00Z',
+              },
+            ],
+          },
+        },
+        { subresource: 'status' },
+      ),
+    );
+    const pool = await sure(stage.admin.get(POOLS, { name: 'lab' }));
+    expect(pool).toMatchObject({
+      kind: 'SpiderIPPool',
+      apiVersion: 'spiderpool.spidernet.io/v2beta1',
+      metadata: { name: 'lab' },
+    });
+    expect(readyOf(pool)).toMatchObject({ status: 'True' });
+  });
+});
+
 describe('IPAM Provider, Normal IPAddressClaim', () => {
   beforeEach(async () => {
     await stage.pool('lab', ['10.0.0.5-10.0.0.9']);

@@ -1,0 +1,48 @@
+import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { readIpAddress } from '#pkg/capi/read-ip-address.ts';
+import type { ObjectName } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf } from './fresh-objects.ts';
+
+interface Shown {
+  readonly pool: string;
+  readonly value: bigint;
+}
+
+/**
+ * The numbers that IPAddresses of our pools show. They are in use, also in the moment before they have their record, and in the moment
+ * after it was given back.
+ */
+export class ShownAddresses {
+  readonly #view: ObjectView;
+  readonly #known = new Map<string, Shown>();
+  /** How many IPAddresses show the number. */
+  readonly #counts = new Map<string, number>();
+
+  constructor(view: ObjectView) {
+    this.#view = view;
+  }
+
+  has(pool: string, value: bigint): boolean {
+    return this.#counts.has(`${pool}/${value}`);
+  }
+
+  /** Call it for every IPAddress at first, and after each change. The number that is not shown any more, or null. */
+  update(at: ObjectName): Shown | null {
+    const key = keyOf(at);
+    const before = this.#known.get(key) ?? null;
+    const object = this.#view.get(at);
+    const found = object === null ? null : readIpAddress(object);
+    const now = found?.pool == null || found.address === null ? null : { pool: found.pool, value: found.address.value };
+    if (before !== null) this.#count(before, -1);
+    if (now !== null) this.#count(now, 1);
+    if (now === null) this.#known.delete(key);
+    else this.#known.set(key, now);
+    return before !== null && !this.has(before.pool, before.value) ? before : null;
+  }
+
+  #count({ pool, value }: Shown, by: 1 | -1): void {
+    const count = (this.#counts.get(`${pool}/${value}`) ?? 0) + by;
+    if (count === 0) this.#counts.delete(`${pool}/${value}`);
+    else this.#counts.set(`${pool}/${value}`, count);
+  }
+}

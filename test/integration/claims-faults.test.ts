@@ -1,0 +1,370 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ADDRESS_FINALIZER } from '#pkg/capi/contract-names.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { CLAIMS, IP_ADDRESSES } from '#pkg/kube/objects/capi-resources.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { failure } from '#pkg/kube/objects/outcome.ts';
+import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
+import { heldBy, specOf } from '#test/contract/record-spec.ts';
+import { type ClaimStage, NAMESPACE, PATIENCE, startClaimStage } from './claim-stage.ts';
+import { sure } from './spider-objects.ts';
+
+let stage: ClaimStage;
+
+beforeAll(async () => {
+  stage = await startClaimStage();
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+beforeEach(() => stage.clear());
+
+const WRITES = ['create', 'update', 'patch', 'delete'];
+
+type Call = (...args: unknown[]) => unknown;
+type Around = (verb: string, call: () => unknown) => unknown;
+
+/** The same client with something around each of its calls. */
+function around(client: KubeClient, wrap: Around): KubeClient {
+  return new Proxy(client, {
+    get(target, verb) {
+      const found = Reflect.get(target, verb, target) as unknown;
+      if (typeof found !== 'function') return found;
+      return (...args: unknown[]) => wrap(String(verb), () => (found as Call).apply(target, args));
+    },
+  });
+}
+
+/** A process that dies at its nth write: just before it is sent, or just after it was done, without having heard of it. */
+function mortal(client: KubeClient, diesAt: number, isSent: boolean) {
+  const died = Promise.withResolvers<void>();
+  let writes = 0;
+  let isDead = false;
+  const dead = failure('Unreachable', 'this process is dead');
+  const wrapped = around(client, async (verb, call) => {
+    if (isDead) return dead;
+    if (!WRITES.includes(verb)) return call();
+    writes += 1;
+    if (writes !== diesAt) return call();
+    isDead = true;
+    if (isSent) await call();
+    died.resolve();
+    return dead;
+  });
+  return { client: wrapped, died: died.promise, isDead: () => isDead };
+}
+
+async function leadUntilDead(diesAt: number, isSent: boolean, act: () => Promise<unknown>): Promise<void> {
+  const { client, died, isDead } = mortal(stage.cluster.controller(), diesAt, isSent);
+  const ledger = openKubernetesLedger(client, { timeoutMs: 300, attemptTimeoutMs: 100 });
+  await using _leader = stage.lead({
+    client,
+    ledger,
+    viewClient: stage.cluster.controller(),
+    isLeader: () => !isDead(),
+  });
+  await act();
+  await died;
+}
+
+const untilGone = (name: string) =>
+  vi.waitFor(async () => {
+    expect(await stage.admin.get(CLAIMS, { namespace: NAMESPACE, name })).toMatchObject({ because: 'NotFound' });
+    expect(await stage.address(name)).toBeNull();
+  }, PATIENCE);
+
+const DEATHS = [1, 2, 3, 4].flatMap((write) => [
+  { write, when: 'before', isSent: false },
+  { write, when: 'after', isSent: true },
+]);
+
+describe('a leader that is killed and followed by another one', () => {
+  beforeEach(async () => {
+    await stage.pool('lab', ['10.0.0.5-10.0.0.9']);
+  });
+
+  test.each(DEATHS)(
+    '$when write $write of an allocation: one record, one IPAddress, the same address',
+    async ({ write, isSent }) => {
+      await leadUntilDead(write, isSent, () => stage.claim('vm-0'));
+      await using _next = stage.lead();
+      expect(await stage.served('vm-0')).toBe('10.0.0.5');
+      expect(await stage.records()).toEqual(['10.0.0.5']);
+    },
+  );
+
+  test.each(DEATHS)('$when write $write of a deletion: nothing is left', async ({ write, isSent }) => {
+    let claim: KubeObject | null = null;
+    {
+      await using _first = stage.lead();
+      claim = await stage.claim('vm-0');
+      await stage.served('vm-0');
+    }
+    const own = claim;
+    await leadUntilDead(write, isSent, () => stage.remove(own));
+    await using _next = stage.lead();
+    await untilGone('vm-0');
+    await vi.waitFor(async () => expect(await stage.records()).toEqual([]), PATIENCE);
+  });
+});
+
+test('two leaders serve 60 claims of 60 addresses: each claim has one record, which its IPAddress names', async () => {
+  await stage.pool('lab', ['10.0.0.1-10.0.0.60']);
+  await using _one = stage.lead();
+  await using _two = stage.lead();
+  const names = Array.from({ length: 60 }, (_, at) => `vm-${at}`);
+  await Promise.all(names.map((name) => stage.claim(name)));
+  const addresses = await Promise.all(names.map((name) => stage.served(name)));
+  expect(new Set(addresses).size).toBe(60);
+  await vi.waitFor(async () => {
+    const records = await stage.ledger.list({ limit: 500 });
+    const held = Object.fromEntries(records.map(({ spec }) => [spec.holder.name, spec.address]));
+    expect(records).toHaveLength(60);
+    expect(held).toEqual(Object.fromEntries(names.map((name, at) => [name, addresses[at]])));
+  }, PATIENCE);
+});
+
+test('who loses the IPAddress to another leader gives its record back', async () => {
+  await stage.pool('lab', ['10.0.0.5-10.0.0.9']);
+  const client = around(stage.cluster.controller(), async (verb, call) => {
+    const theirs = async () => {
+      const { metadata } = await stage.get('vm-0');
+      const holder = {
+        kind: 'IPAddressClaim',
+        namespace: NAMESPACE,
+        name: 'vm-0',
+        uid: metadata.uid,
+        interface: '',
+        node: '',
+      } as const;
+      await stage.ledger.create(
+        heldBy(specOf('10.0.0.8', { pool: { kind: 'SpiderIPPool', name: 'lab', uid: 'u' } }), holder),
+      );
+      const poolRef = { apiGroup: POOLS.group, kind: POOLS.kind, name: 'lab' };
+      const owner = {
+        apiVersion: 'ipam.cluster.x-k8s.io/v1beta2',
+        kind: 'IPAddressClaim',
+        name: 'vm-0',
+        uid: metadata.uid,
+        controller: true,
+      };
+      await stage.admin.create(IP_ADDRESSES, {
+        metadata: { namespace: NAMESPACE, name: 'vm-0', ownerReferences: [owner] },
+        spec: { claimRef: { name: 'vm-0' }, poolRef, address: '10.0.0.8', prefix: 16 },
+      });
+    };
+    // The other leader is faster just before the IPAddress is written.
+    if (verb === 'create' && (await stage.records()).includes('10.0.0.5') && (await stage.address('vm-0')) === null)
+      await theirs();
+    return call();
+  });
+  await using _leader = stage.lead({ client, ledger: stage.ledger, viewClient: stage.cluster.controller() });
+  await stage.claim('vm-0');
+  expect(await stage.served('vm-0')).toBe('10.0.0.8');
+  await vi.waitFor(async () => expect(await stage.records()).toEqual(['10.0.0.8']), PATIENCE);
+  expect((await stage.address('vm-0'))?.metadata.finalizers).toEqual([ADDRESS_FINALIZER]);
+});
+
+test('a pod and a claim race for the last address 200 times: one of them has it each time', async () => {
+  await stage.pool('lab', ['10.0.0.5']);
+  await using _leader = stage.lead();
+  const winners = { pod: 0, claim: 0 };
+  for (let round = 0; round < 200; round += 1) {
+    const name = `vm-${round}`;
+    const [claim, pod] = await Promise.all([
+      stage.claim(name),
+      // The claim needs its finalizer first.
+      wait(Math.random() * 30).then(() => stage.ledger.create(specOf('10.0.0.5'))),
+    ]);
+    if (pod.taken) {
+      winners.pod += 1;
+      await stage.ledger.release(pod.record);
+    } else winners.claim += 1;
+    expect(await stage.served(name)).toBe('10.0.0.5');
+    expect(await stage.records()).toEqual(['10.0.0.5']);
+    await stage.remove(claim);
+    await untilGone(name);
+  }
+  expect(winners.pod + winners.claim).toBe(200);
+  expect(winners.claim).toBeGreaterThan(0);
+  expect(winners.pod).toBeGreaterThan(0);
+});
+
+test('the core webhook is away: the IPAddress is tried again, and no second address is taken', async () => {
+  await stage.pool('lab', ['10.0.0.5-10.0.0.9']);
+  let failures = 3;
+  const client = around(stage.cluster.controller(), async (verb, call) => {
+    const isAddress = verb === 'create' && (await stage.records()).length > 0;
+    if (isAddress && failures > 0) {
+      failures -= 1;
+      return failure('ServerError', 'failed calling webhook');
+    }
+    return call();
+  });
+  await using _leader = stage.lead({ client, ledger: stage.ledger, viewClient: stage.cluster.controller() });
+  await stage.claim('vm-0');
+  expect(await stage.served('vm-0')).toBe('10.0.0.5');
+  expect(failures).toBe(0);
+  expect(await stage.records()).toEqual(['10.0.0.5']);
+});
+
+describe('an IPAddress of the name of the claim that somebody else made', () => {
+  const address = (change: { metadata?: object; spec?: object } = {}) =>
+    sure(
+      stage.admin.create(IP_ADDRESSES, {
+        metadata: { namespace: NAMESPACE, name: 'vm-0', ...change.metadata },
+        spec: {
+          claimRef: { name: 'vm-0' },
+          poolRef: { apiGroup: POOLS.group, kind: POOLS.kind, name: 'lab' },
+          address: '10.0.0.7',
+          prefix: 16,
+          ...change.spec,
+        },
+      }),
+    );
+  const owner = (uid: string) => ({
+    apiVersion: 'ipam.cluster.x-k8s.io/v1beta2',
+    kind: 'IPAddressClaim',
+    name: 'vm-0',
+    uid,
+    controller: true,
+  });
+  beforeEach(async () => {
+    await stage.pool('lab', ['10.0.0.5-10.0.0.9']);
+  });
+
+  test('is adopted with its address, and the references of other owners stay', async () => {
+    const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x-uid' };
+    await address({ metadata: { ownerReferences: [other] } });
+    await using _leader = stage.lead();
+    await stage.claim('vm-0');
+    expect(await stage.served('vm-0')).toBe('10.0.0.7');
+    expect((await stage.address('vm-0'))?.metadata.ownerReferences).toMatchObject([
+      { kind: 'ConfigMap' },
+      { kind: 'IPAddressClaim', controller: true, blockOwnerDeletion: true },
+      { kind: 'SpiderIPPool', controller: false, blockOwnerDeletion: true },
+    ]);
+    expect(await stage.records()).toEqual(['10.0.0.7']);
+  });
+
+  test.each([
+    {
+      name: 'another pool',
+      change: { spec: { poolRef: { apiGroup: POOLS.group, kind: POOLS.kind, name: 'old' } } },
+      says: 'another pool (old)',
+    },
+    {
+      name: 'the pool of another provider',
+      change: { spec: { poolRef: { apiGroup: 'ipam.cluster.x-k8s.io', kind: 'InClusterIPPool', name: 'lab' } } },
+      says: 'not one of ours',
+    },
+    { name: 'another claim', change: { spec: { claimRef: { name: 'vm-9' } } }, says: 'names another claim (vm-9)' },
+    {
+      name: 'an earlier claim',
+      change: { metadata: { ownerReferences: [owner('old-uid')] } },
+      says: 'an earlier claim of this name (uid old-uid)',
+    },
+    {
+      name: 'a foreign controller',
+      change: { metadata: { ownerReferences: [{ ...owner('m'), apiVersion: 'v1', kind: 'Machine', name: 'm' }] } },
+      says: 'is controlled by Machine m',
+    },
+    {
+      name: 'a number outside of the subnet',
+      change: { spec: { address: '192.0.2.1' } },
+      says: '192.0.2.1 is not in 10.0.0.0/16',
+    },
+    { name: 'no number at all', change: { spec: { address: 'localhost' } }, says: 'is not an IP address' },
+  ])('and that names $name is said and left, and the claim ends well', async ({ change, says }) => {
+    const found = await address(change);
+    await using _leader = stage.lead();
+    const claim = await stage.claim('vm-0');
+    expect(await stage.says('vm-0', 'False/AllocationFailed')).toContain(says);
+    expect((await stage.address('vm-0'))?.metadata.resourceVersion).toBe(found.metadata.resourceVersion);
+    await stage.remove(claim);
+    await vi.waitFor(async () => {
+      expect(await stage.admin.get(CLAIMS, { namespace: NAMESPACE, name: 'vm-0' })).toMatchObject({
+        because: 'NotFound',
+      });
+    }, PATIENCE);
+    expect(await stage.address('vm-0')).not.toBeNull();
+  });
+
+  test('and whose number a pod has is said and left; the claim goes on when the pod has given it back', async () => {
+    const pod = await stage.ledger.create(specOf('10.0.0.7'));
+    await address();
+    const leader = stage.lead();
+    await using _leader = leader;
+    await stage.claim('vm-0');
+    expect(await stage.says('vm-0', 'False/AllocationFailed')).toContain(
+      '10.0.0.7 of IPAddress default/vm-0 is held by Pod prod/web-0',
+    );
+    expect(leader.told.map(({ reason }) => reason)).toContain('AddressNotRecorded');
+    if (pod.taken) await stage.ledger.release(pod.record);
+    expect(await stage.served('vm-0')).toBe('10.0.0.7');
+  });
+
+  test('and that is being deleted is not adopted', async () => {
+    const found = await address({ metadata: { finalizers: ['their.test/finalizer'] } });
+    await sure(stage.admin.delete(IP_ADDRESSES, { namespace: NAMESPACE, name: 'vm-0', uid: found.metadata.uid }));
+    await using _leader = stage.lead();
+    await stage.claim('vm-0');
+    await wait(1_000);
+    expect(await stage.records()).toEqual([]);
+    await sure(
+      stage.admin.patch(IP_ADDRESSES, { namespace: NAMESPACE, name: 'vm-0' }, { metadata: { finalizers: null } }),
+    );
+    expect(await stage.served('vm-0')).toBe('10.0.0.5');
+  });
+});
+
+test.each([
+  { name: 'disabled', change: { spec: { disable: true } } },
+  { name: 'shrunk to another address', change: { spec: { ips: ['10.0.0.9'] } } },
+])('a pool that is $name under its claims leaves them what they have', async ({ change }) => {
+  await stage.pool('lab', ['10.0.0.5-10.0.0.9']);
+  await using _leader = stage.lead();
+  const claim = await stage.claim('vm-0');
+  await stage.served('vm-0');
+  await sure(stage.admin.patch(POOLS, { name: 'lab' }, change));
+  await wait(500);
+  expect(await stage.served('vm-0')).toBe('10.0.0.5');
+  await stage.remove(claim);
+  await untilGone('vm-0');
+  expect(await stage.records()).toEqual([]);
+});
+
+test('claims with late watches: no address twice, none lost', async () => {
+  await stage.pool('lab', ['10.0.0.1-10.0.0.20']);
+  const slow = around(stage.cluster.controller(), async (verb, call) => {
+    if (verb === 'openWatch') await wait(5_000);
+    return call();
+  });
+  await using _late = stage.lead({ viewClient: slow, client: slow });
+  await using _prompt = stage.lead();
+  const names = Array.from({ length: 20 }, (_, at) => `vm-${at}`);
+  const claims = await Promise.all(names.map((name) => stage.claim(name)));
+  const addresses = await Promise.all(names.map((name) => stage.served(name)));
+  expect(new Set(addresses).size).toBe(20);
+  await Promise.all(claims.map((claim) => stage.remove(claim)));
+  await Promise.all(names.map((name) => untilGone(name)));
+  await wait(6_000);
+  expect(await stage.records()).toEqual([]);
+});
+
+test('Cluster API that is not here costs one request now and then, and no watch; installed later, its claims are served', async () => {
+  await stage.pool('lab', ['10.0.0.5-10.0.0.9']);
+  const seen: string[] = [];
+  let isServed = false;
+  const client = around(stage.cluster.controller(), (verb, call) => {
+    seen.push(verb);
+    return isServed || verb !== 'revision' ? call() : failure('NotServed', '404 page not found');
+  });
+  await using _leader = stage.lead({ client, viewClient: stage.cluster.controller() });
+  await stage.claim('vm-0');
+  await wait(1_500);
+  expect(new Set(seen)).toEqual(new Set(['revision']));
+  expect(seen.length).toBeLessThanOrEqual(5);
+  isServed = true;
+  await stage.served('vm-0');
+});
