@@ -16,11 +16,13 @@ import type { AddCall, Debts } from './add-call.ts';
 import { type Announcer, toAddResponse } from './answer.ts';
 import type { AutoPools } from './auto-pools.ts';
 import type { FamilyTaker } from './family-taker.ts';
+import { findPatterns } from './find-patterns.ts';
 import {
   type MissingPlan,
   type Plan,
   type PlanOptions,
   planAllocation,
+  poolsOf,
   refuseOtherAddress,
   trySurvey,
 } from './plan.ts';
@@ -80,6 +82,7 @@ export class Allocator {
   async #allocate(asked: AddCall): Promise<AddResponse> {
     throwIfAbandoned(asked.call);
     this.#deps.metrics.queueWait(performance.now() - asked.call.arrivedAtMs);
+    await findPatterns(asked.facts.request, poolsOf(this.#deps.catalog.current()));
     const debts = this.#findDebts(asked);
     const held = await this.#deps.reattachment.reattach(asked, debts);
     const add = await this.#deps.autoPools.prepare(asked, new Set(held.map(recordFamily)));

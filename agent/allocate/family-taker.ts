@@ -102,9 +102,11 @@ export class FamilyTaker {
   async #takeOne(plan: FamilyPlan, turn: Turn): Promise<IpRecord | Exhausted> {
     const { taking } = turn;
     if (plan.requested !== null) return await this.#takeRequested(plan.requested, taking);
-    const views = plan.pools.map((pool) => this.#deps.views.of(pool));
+    const views: PoolView[] = [];
     const conflicts: string[] = [];
-    for (const view of views) {
+    for (const pool of plan.pools) {
+      const view = this.#deps.views.of(pool);
+      views.push(view);
       const record = await this.#takeUnused(view, turn, conflicts);
       if (record !== null) return record;
     }

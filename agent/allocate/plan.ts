@@ -101,9 +101,18 @@ export function isCandidate({ families }: Plan, { spec }: IpRecord): boolean {
   );
 }
 
+const LISTS = new WeakMap<CatalogSnapshot, readonly Pool[]>();
+
+/** The same list each time for the same snapshot. */
+export function poolsOf(snapshot: CatalogSnapshot): readonly Pool[] {
+  const list = LISTS.get(snapshot) ?? [...snapshot.pools.values()];
+  LISTS.set(snapshot, list);
+  return list;
+}
+
 /** Candidates with their objections and their order, without a verdict: also what `explain` shows. */
 export function surveyPools(request: PoolRequest, snapshot: CatalogSnapshot, options: PlanOptions): Plan {
-  const candidates = findCandidates(request, [...snapshot.pools.values()], options);
+  const candidates = findCandidates(request, poolsOf(snapshot), options);
   return {
     source: describeSource(candidates.source),
     families: [

@@ -2,7 +2,7 @@ import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Family } from '#pkg/ip/address.ts';
 import { quote } from '#pkg/ip/quote.ts';
 import { listSome } from '#pkg/text/text-list.ts';
-import { compilePattern, isPattern } from '#pkg/text/wildcard.ts';
+import { isPattern } from '#pkg/text/wildcard.ts';
 import {
   askedPools,
   askedSubnets,
@@ -13,6 +13,7 @@ import {
   subnetSource,
 } from './asked-pools.ts';
 import { compareText } from './order.ts';
+import { matchesAmong } from './pattern-matches.ts';
 import type { Pool } from './pool.ts';
 import type { Controller, PoolRequest } from './request.ts';
 
@@ -56,7 +57,10 @@ export interface SubnetCandidates extends Found {
 
 export type Candidates = PoolCandidates | SubnetCandidates;
 
-/** The pools of the first source that exists: sources are never merged, and an unusable one is not replaced by a lower one. */
+/**
+ * The pools of the first source that exists: sources are never merged, and an unusable one is not replaced by a lower one.
+ * Patterns are searched for once in each list of `known` pools, so a caller passes the same list while the pools are the same.
+ */
 export function findCandidates(request: PoolRequest, known: readonly Pool[], options: CandidateOptions): Candidates {
   const subnets = subnetSource(request);
   if (subnets === null) return findPools(request, known, options, []);
@@ -181,18 +185,11 @@ function refuseTooMany({ names, from, fault }: NameList, family: Family): void {
   throw new IpamError(fault, `${from}: ${count} patterns for IPv${family}, at most ${MOST_PATTERNS} are allowed`);
 }
 
-function matchPattern(pattern: string, list: NameList, family: Family, known: readonly Pool[]): Pool[] {
-  const isMatch = compileNamed(pattern, list);
-  return known
-    .filter((pool) => pool.family === family && isMatch(pool.name))
-    .sort((a, b) => compareText(a.name, b.name));
-}
-
-function compileNamed(pattern: string, { from, fault }: NameList): (name: string) => boolean {
+function matchPattern(pattern: string, list: NameList, family: Family, known: readonly Pool[]): readonly Pool[] {
   try {
-    return compilePattern(pattern);
+    return matchesAmong(known).matching(pattern, family);
   } catch (thrown) {
-    throw new IpamError(fault, `${from}: ${toIpamError(thrown).message}`, { cause: thrown });
+    throw new IpamError(list.fault, `${list.from}: ${toIpamError(thrown).message}`, { cause: thrown });
   }
 }
 

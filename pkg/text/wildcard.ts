@@ -4,6 +4,7 @@ import { quote } from '#pkg/ip/quote.ts';
 type Token = 'star' | ((point: string) => boolean);
 
 const ASCII_CODES = 128;
+const ASCII = /^[\0-\x7f]*$/;
 
 export function isPattern(name: string): boolean {
   return /[*?]/.test(name) || (name.includes('[') && name.includes(']'));
@@ -13,7 +14,7 @@ export function isPattern(name: string): boolean {
 export function compilePattern(pattern: string): (name: string) => boolean {
   const tokens = tokenize(pattern);
   const needed = countNeeded(tokens);
-  return (name) => matches(tokens, needed, [...name]);
+  return (name) => matches(tokens, needed, ASCII.test(name) ? name : [...name]);
 }
 
 /** How many characters a name must still have, from each token on. */
@@ -27,7 +28,7 @@ function countNeeded(tokens: readonly Token[]): readonly number[] {
  * Only the last star is ever stretched, as in Go, and only while what follows has room: at most name² / 4 steps, whatever
  * the pattern.
  */
-function matches(tokens: readonly Token[], needed: readonly number[], name: readonly string[]): boolean {
+function matches(tokens: readonly Token[], needed: readonly number[], name: ArrayLike<string>): boolean {
   if (name.length < (needed[0] ?? 0)) return false;
   let at = 0;
   let token = 0;

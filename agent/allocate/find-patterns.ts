@@ -1,0 +1,59 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { Family } from '#pkg/ip/address.ts';
+import { NAMESPACE_ANNOTATIONS, POD_ANNOTATIONS } from '#pkg/pool/annotation-keys.ts';
+import { askedPools } from '#pkg/pool/asked-pools.ts';
+import { matchesAmong } from '#pkg/pool/pattern-matches.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import type { PoolRequest } from '#pkg/pool/request.ts';
+import { isPattern } from '#pkg/text/wildcard.ts';
+
+const LONGEST_STEP_MS = 4;
+const MOST_PATTERNS = 20;
+
+/**
+ * Holds the patterns that a tenant wrote against the names of all pools, before the call is planned: the plan is made in one go,
+ * and with two thousand pools that search alone would keep all other calls waiting for a tenth of a second.
+ */
+export async function findPatterns(request: PoolRequest, pools: readonly Pool[]): Promise<void> {
+  if (!mayHavePatterns(request)) return;
+  let stepFromMs = performance.now();
+  for (const [family, pattern] of patternsOf(request)) {
+    for (const _ of matchesAmong(pools).search(pattern, family)) {
+      if (performance.now() - stepFromMs < LONGEST_STEP_MS) continue;
+      await turn();
+      stepFromMs = performance.now();
+    }
+  }
+}
+
+/** Most calls have none, and are not parsed for this. */
+function mayHavePatterns({ pod, namespace, cniConfig }: PoolRequest): boolean {
+  const podKeys = [POD_ANNOTATIONS.ippool, POD_ANNOTATIONS.ippools];
+  const namespaceKeys = [...NAMESPACE_ANNOTATIONS.v4, ...NAMESPACE_ANNOTATIONS.v6];
+  const texts = [
+    ...podKeys.map((key) => pod.annotations[key]),
+    ...namespaceKeys.map((key) => namespace.annotations[key]),
+  ];
+  return texts.some((text) => text !== undefined && /[*?\]]/.test(text)) || namesOf(cniConfig).some(isPattern);
+}
+
+function namesOf({ ipv4, ipv6 }: PoolRequest['cniConfig']): readonly string[] {
+  return [...ipv4, ...ipv6];
+}
+
+/** What is wrong with a request is for the plan to say. */
+function patternsOf(request: PoolRequest): [Family, string][] {
+  try {
+    const asked = askedPools(request);
+    if (asked === null) return [];
+    const all: [Family, string][] = [
+      ...asked.v4.names.map((name): [Family, string] => [4, name]),
+      ...asked.v6.names.map((name): [Family, string] => [6, name]),
+    ];
+    return all.filter(([, name]) => isPattern(name)).slice(0, MOST_PATTERNS);
+  } catch (thrown) {
+    if (thrown instanceof IpamError) return [];
+    throw thrown;
+  }
+}
