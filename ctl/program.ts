@@ -10,6 +10,7 @@ import { importState } from '#ctl/commands/import.ts';
 import { list } from '#ctl/commands/list.ts';
 import { pools } from '#ctl/commands/pools.ts';
 import { type ReleaseOptions, release } from '#ctl/commands/release.ts';
+import { subnets } from '#ctl/commands/subnets.ts';
 import { who } from '#ctl/commands/who.ts';
 import { DEFAULT_SOCKET } from '#pkg/agentapi/paths.ts';
 
@@ -24,7 +25,7 @@ const EXIT_CODES = `
 Exit codes: 0 done, or the answer is yes; 1 the answer is no (findings, nobody holds it, not released, not
 imported); 2 no answer (wrong usage, agent not running, permission denied).
 Who is asked: --socket or --kubeconfig, else the environment's IPLEDGER_SOCKET, else its KUBECONFIG, else the agent of this
-host. Of the API server only pools, list, who, conflicts, check, release and import can be asked.`;
+host. Of the API server only pools, subnets, list, who, conflicts, check, release and import can be asked.`;
 
 export function buildProgram(terminal: Terminal, act: Act): Command {
   const program = new Command('ipledgerctl')
@@ -47,6 +48,10 @@ function addQuestions(program: Command, act: Act): void {
     .command('pools')
     .description('the pools: used, total, free')
     .action(() => act(pools));
+  program
+    .command('subnets')
+    .description('the subnets of the cluster: free, their pools with the application, and who waits')
+    .action(() => act(subnets, 'cluster'));
   program
     .command('list')
     .description('the records: one line per address in use')

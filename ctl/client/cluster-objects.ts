@@ -35,6 +35,14 @@ async function listObjects(client: KubeClient, resource: Resource): Promise<read
   return listed.object.items.map((item) => ({ ...item, apiVersion: apiVersionOf(resource), kind }));
 }
 
+export async function readAll<T>(
+  client: KubeClient,
+  resource: Resource,
+  decode: (object: KubeObject) => T,
+): Promise<Read<T>> {
+  return decodeAll(await listObjects(client, resource), decode);
+}
+
 export async function readRecords(client: KubeClient): Promise<Read<IpRecord>> {
   const objects = await listObjects(client, IP_RECORDS);
   return decodeAll(
@@ -44,8 +52,8 @@ export async function readRecords(client: KubeClient): Promise<Read<IpRecord>> {
 }
 
 export async function readPools(client: KubeClient): Promise<ClusterPools> {
-  const pools = decodeAll(await listObjects(client, POOLS), decodePool);
-  const reserved = decodeAll(await listObjects(client, RESERVED_IPS), decodeReservedIp);
+  const pools = await readAll(client, POOLS, decodePool);
+  const reserved = await readAll(client, RESERVED_IPS, decodeReservedIp);
   return {
     pools: new Map(pools.items.map((pool) => [pool.name, pool])),
     reservedIps: reserved.items,

@@ -22,7 +22,7 @@ test.each<{ name: string; need: Need; flags?: SourceFlags; around?: Surroundings
   { name: 'both flags', need: 'either', flags: { socket: '/s', kubeconfig: '/k' }, says: 'not both' },
   { name: 'an agent by kubeconfig', need: 'agent', flags: { kubeconfig: '/k' }, says: 'only the agent of a node' },
   { name: 'the cluster by socket', need: 'cluster', flags: { socket: '/s' }, says: 'only the API server' },
-  { name: 'no cluster', need: 'cluster', says: 'which cluster?' },
+  { name: 'no cluster', need: 'cluster', says: 'only a cluster can answer this, and which cluster?' },
   { name: 'two kubeconfigs', need: 'either', around: { kubeconfig: '/a:/b' }, says: 'several files' },
 ])('refused: $name', ({ need, flags = {}, around = {}, says }) => {
   expect(() => chooseSource(need, flags, around)).toThrow(says);

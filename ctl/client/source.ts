@@ -52,7 +52,10 @@ function chooseEither(need: Need, { socket, kubeconfig }: SourceFlags, around: S
   if (around.kubeconfig) return { from: 'kubeconfig', file: onlyFile(around.kubeconfig) };
   if (around.isInCluster === true && (isForCluster || around.hasDefaultSocket !== true)) return { from: 'cluster' };
   if (!isForCluster) return { from: 'socket', path: DEFAULT_SOCKET };
-  throw new IpamError('bad-input', 'which cluster? Give --kubeconfig, or set KUBECONFIG');
+  throw new IpamError(
+    'bad-input',
+    'only a cluster can answer this, and which cluster? Give --kubeconfig, or set KUBECONFIG',
+  );
 }
 
 function onlyFile(paths: string): string {

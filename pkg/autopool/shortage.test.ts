@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { WEB } from '#test/support/build-auto-pool.ts';
-import { formatShortages, readShortage, SHORTAGE_CONDITION, type Shortage } from './shortage.ts';
+import { formatShortages, readShortage, SHORTAGE_CONDITION, type Shortage, shortageLines } from './shortage.ts';
 
 const shortage = (name: string, overrides: Partial<Shortage> = {}): Shortage => ({
   application: { ...WEB, name },
@@ -24,6 +24,14 @@ test('what is said of one application is found again, and of no other one', () =
   expect(readShortage(status, shortage('web'))).toBe('required 7, left 0');
   expect(readShortage(status, shortage('web', { interface: 'net1' }))).toBeNull();
   expect(readShortage(status, shortage('we'))).toBeNull();
+});
+
+test('everything that is said is listed', () => {
+  expect(shortageLines(statusOf(formatShortages([shortage('web'), shortage('db')])))).toEqual([
+    'apps/v1 Deployment prod/web eth0: required 10, left 3',
+    'apps/v1 Deployment prod/db eth0: required 10, left 3',
+  ]);
+  expect(shortageLines(null)).toEqual([]);
 });
 
 test.each([

@@ -23,16 +23,20 @@ export function formatShortages(shortages: readonly Shortage[]): string {
 
 /** What the status of a SpiderSubnet says of one application and interface; null if it is not among those listed. `status` is not checked yet. */
 export function readShortage(status: unknown, of: Pick<Shortage, 'application' | 'interface'>): string | null {
-  const conditions = isMap(status) && Array.isArray(status['conditions']) ? status['conditions'] : [];
-  const condition = conditions.find((one) => isMap(one) && one['type'] === SHORTAGE_CONDITION);
-  if (!isMap(condition) || condition['status'] !== 'True' || typeof condition['message'] !== 'string') return null;
   const start = `${subjectOf(of)}: `;
   return (
-    condition['message']
-      .split('\n')
+    shortageLines(status)
       .find((line) => line.startsWith(start))
       ?.slice(start.length) ?? null
   );
+}
+
+/** All that the status of a SpiderSubnet says about who waits. `status` is not checked yet. */
+export function shortageLines(status: unknown): string[] {
+  const conditions = isMap(status) && Array.isArray(status['conditions']) ? status['conditions'] : [];
+  const condition = conditions.find((one) => isMap(one) && one['type'] === SHORTAGE_CONDITION);
+  if (!isMap(condition) || condition['status'] !== 'True' || typeof condition['message'] !== 'string') return [];
+  return condition['message'].split('\n');
 }
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

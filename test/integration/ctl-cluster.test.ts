@@ -2,7 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runCtl } from '#ctl/run-ctl.ts';
+import { autoPoolLabels } from '#pkg/autopool/identity.ts';
+import { formatShortages, SHORTAGE_CONDITION } from '#pkg/autopool/shortage.ts';
+import { parseCidr } from '#pkg/ip/cidr.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
+import { applicationAffinity } from '#pkg/pool/auto-pool.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { kubectl } from '#test/support/manifests.ts';
@@ -65,6 +69,78 @@ async function hold(address: string, name = 'web-0', pool = 'v4'): Promise<void>
   expect(created.taken).toBe(true);
   await ledger.close();
 }
+
+test('subnets: what is left, the pools with their application, and who waits', async () => {
+  const application = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'prod', name: 'shop', uid: 'u-1' };
+  const cidr = '10.7.0.0/24';
+  const labels = autoPoolLabels(
+    { subnet: 'office', application, interface: 'eth0', family: 4 },
+    { reclaim: true, cidr: parseCidr(cidr) },
+  );
+  const why = formatShortages([{ application, interface: 'net1', why: 'required 9 more for 9 in all, left 4' }]);
+  await spider.create('SpiderSubnet', 'office', { spec: { subnet: cidr, ips: ['10.7.0.10-10.7.0.19'] } });
+  await spider.create('SpiderIPPool', 'auto4-shop', {
+    metadata: { name: 'auto4-shop', labels },
+    spec: {
+      subnet: cidr,
+      ips: ['10.7.0.10-10.7.0.15'],
+      podAffinity: { matchLabels: applicationAffinity(application) },
+    },
+  });
+  await callApi(cluster.server, {
+    method: 'PATCH',
+    path: '/apis/spiderpool.spidernet.io/v2beta1/spidersubnets/office/status',
+    token: cluster.server.adminToken,
+    body: {
+      status: {
+        conditions: [
+          {
+            type: SHORTAGE_CONDITION,
+            status: 'True',
+            reason: 'TooFew',
+            message: why,
+            lastTransitionTime: '2026-11-16T10:00:00Z',
+          },
+        ],
+      },
+    },
+  });
+  await hold('10.7.0.11', 'shop-1', 'auto4-shop');
+  expect(JSON.parse((await ctl('subnets', '-o', 'json')).stdout)).toEqual({
+    subnets: [
+      {
+        name: 'office',
+        subnet: cidr,
+        domain: 'default',
+        total: '10',
+        inPools: '6',
+        free: '4',
+        isTerminating: false,
+        pools: [
+          {
+            name: 'auto4-shop',
+            application: 'Deployment prod/shop',
+            interface: 'eth0',
+            used: '1',
+            total: '6',
+            ips: ['10.7.0.10-10.7.0.15'],
+          },
+        ],
+        waiting: ['apps/v1 Deployment prod/shop net1: required 9 more for 9 in all, left 4'],
+      },
+    ],
+    problems: [],
+  });
+  expect((await ctl('subnets')).stdout).toMatch(
+    /^waiting for office: apps\/v1 Deployment prod\/shop net1: required 9/m,
+  );
+  expect(await ctl('subnets', '--socket', '/nowhere')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('only the API server can answer this') as string,
+  });
+  await spider.remove('SpiderIPPool', 'auto4-shop');
+  await spider.remove('SpiderSubnet', 'office');
+});
 
 test('pools, list and who answer from the API server', async () => {
   await hold('10.0.0.11');
