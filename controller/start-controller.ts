@@ -4,6 +4,7 @@ import { collectorTask } from '#controller/collect/collector.ts';
 import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { KubeClient } from '#pkg/kube/client/client.ts';
+import { examineServer } from '#pkg/kube/client/examine-server.ts';
 import { EventSink } from '#pkg/kube/events/event-sink.ts';
 import type { LoadAccess } from '#pkg/kube/transport/connection.ts';
 import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
@@ -34,6 +35,7 @@ export async function startController(setting: ControllerSetting, log: Logger): 
   await using starting = new AsyncDisposableStack();
   const now = () => new Date();
   const client = starting.use(new KubeClient(loadAccess, { userAgent: 'ipledger-controller' }));
+  await refuseUnfitServer(client, log);
   const ledger = openKubernetesLedger(client);
   starting.defer(() => ledger.close());
   const onTrouble = (because: string | null, why: string) =>
@@ -69,6 +71,16 @@ export async function startController(setting: ControllerSetting, log: Logger): 
     'controller started, waiting for leadership',
   );
   return starting.move();
+}
+
+/** An API server that is away is not a reason to stop: the election waits for it. */
+async function refuseUnfitServer(client: KubeClient, log: Logger): Promise<void> {
+  const examined = await examineServer(client);
+  if (!examined.ok) return log.warn({ why: examined.message }, 'the version of the API server cannot be read now');
+  const { version, warnings, refusal } = examined.object;
+  if (refusal !== null) throw new IpamError('bad-config', refusal);
+  for (const warning of warnings) log.warn({ warning }, 'API server');
+  log.info({ version }, 'API server');
 }
 
 function admissionSettings(config: ClusterConfig, env: ControllerEnv): AdmissionSettings {

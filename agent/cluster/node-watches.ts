@@ -4,6 +4,7 @@ import { AdoptionWatch } from './adoption-marker.ts';
 import { PodCache } from './pod-cache.ts';
 import { NamespaceCache, NodeLabels, TopController } from './pod-surroundings.ts';
 import { PoolCache } from './pool-cache.ts';
+import { untilServerFits } from './until-server-fits.ts';
 
 interface NodeWatchesOptions {
   readonly node: string;
@@ -22,6 +23,9 @@ export class NodeWatches implements AsyncDisposable {
   readonly nodeLabels: NodeLabels;
   readonly controllers: TopController;
   readonly #adoption: AdoptionWatch;
+  readonly #untilServerFits: (waitFor: (what: string) => void) => Promise<void>;
+  readonly #stop = new AbortController();
+  #serverFits: Promise<void> | null = null;
 
   constructor(client: KubeClient, { namespace, ...options }: NodeWatchesOptions, log: Logger) {
     const { node } = options;
@@ -31,10 +35,13 @@ export class NodeWatches implements AsyncDisposable {
     this.nodeLabels = new NodeLabels(client, node, log);
     this.controllers = new TopController(client);
     this.#adoption = new AdoptionWatch(client, namespace, log);
+    this.#untilServerFits = (waitFor) => untilServerFits(client, log, waitFor, this.#stop.signal);
   }
 
   /** Waits until all caches are synced; `waitFor` hears what is still missing. Rejects only when disposed before that. */
   async open(waitFor: (what: string) => void): Promise<void> {
+    this.#serverFits ??= this.#untilServerFits(waitFor);
+    await this.#serverFits;
     waitFor('the pods of this node have not been read yet');
     await this.pods.synced;
     waitFor('the pools have not been read yet');
@@ -46,6 +53,7 @@ export class NodeWatches implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
     const watched = [this.pods, this.pools, this.namespaces, this.nodeLabels, this.#adoption];
     await Promise.all(watched.map((it) => it[Symbol.asyncDispose]()));
   }

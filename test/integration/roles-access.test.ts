@@ -24,6 +24,11 @@ const WRITE = 'create delete get list update watch';
 const EVENTS: Rights = { 'events.k8s.io/events': 'create' };
 const EVIDENCE: Rights = { '/namespaces': READ, '/nodes': READ, '/pods': READ };
 
+const POLICY: Rights = {
+  'admissionregistration.k8s.io/validatingadmissionpolicies[ipledger-agent-records]': 'get',
+  'admissionregistration.k8s.io/validatingadmissionpolicybindings[ipledger-agent-records]': 'get',
+};
+
 const EVERYWHERE: Record<Account, Rights> = {
   agent: {
     'ipledger.io/iprecords': WRITE,
@@ -39,6 +44,7 @@ const EVERYWHERE: Record<Account, Rights> = {
     'kubevirt.io/virtualmachineinstances': 'get',
     'kubevirt.io/virtualmachineinstancemigrations': 'get',
     ...EVIDENCE,
+    ...POLICY,
     ...EVENTS,
   },
   controller: {
@@ -62,6 +68,7 @@ const EVERYWHERE: Record<Account, Rights> = {
     'kubevirt.io/virtualmachines': READ,
     'admissionregistration.k8s.io/mutatingwebhookconfigurations[ipledger]': 'get update',
     'admissionregistration.k8s.io/validatingwebhookconfigurations[ipledger]': 'get update',
+    ...POLICY,
     ...EVENTS,
   },
   ctl: {

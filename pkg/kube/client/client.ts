@@ -127,6 +127,16 @@ export class KubeClient implements Disposable {
     return read.ok ? { ok: true, object: read.object.resourceVersion } : read;
   }
 
+  /** Such as `v1.33.1`, with what a distribution appends. */
+  async version(options: CallOptions = {}): Promise<Outcome<string>> {
+    const answer = await this.#caller.call({ ...options, plural: 'version', method: 'GET', path: '/version' });
+    if (!answer.ok) return answer;
+    const version = isMap(answer.object) ? answer.object['gitVersion'] : undefined;
+    return typeof version === 'string'
+      ? { ok: true, object: version }
+      : failure('BadAnswer', 'no gitVersion in /version');
+  }
+
   /** Consistent too, and by default in one request. */
   async listTable(
     resource: Resource,
