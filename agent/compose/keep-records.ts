@@ -12,6 +12,7 @@ import { UntilDone } from './until-done.ts';
 /** All agents see a break or a restore at the same time, and each comparison is a list by label. */
 const AFTER_BREAK_MS = 60_000;
 const AFTER_RESTORE_MS = 15_000;
+const AFTER_REST_MS = 5_000;
 
 interface RecordsToKeep extends Pick<RecordRestorerDeps, 'onRestored' | 'onLost'> {
   readonly node: string;
@@ -41,6 +42,13 @@ export function keepRecords(
     look: ({ spec }) => beginLooks()(spec.holder),
     onRestored,
     onLost,
+    onResting: ({ spec: { address, state, until } }) => {
+      log.warn(
+        { address, state, until },
+        'a live sandbox has an address that rests; its record waits for the end of that',
+      );
+      afterRest.ask();
+    },
     log,
   });
   const refresh = oneAtATime(() =>
@@ -49,6 +57,7 @@ export function keepRecords(
   const notCompared = (thrown: unknown) => log.error({ why: toIpamError(thrown).message }, 'records not compared');
   const comparing = starting.use(new UntilDone(refresh, notCompared));
   const compare = () => (agent.readiness.isReady ? comparing.start() : undefined);
+  const afterRest = starting.use(spreadOut(async () => compare(), AFTER_REST_MS, notCompared));
   const afterRestore = starting.use(spreadOut(async () => compare(), AFTER_RESTORE_MS, notCompared));
   revisions.onFall(() => {
     log.error('the store of the API server was restored from a backup: records are compared with live sandboxes');

@@ -3,6 +3,7 @@ import type { NetnsLook } from '#agent/node/netns-look.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { toCooling } from '#pkg/record/released-spec.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
@@ -55,6 +56,22 @@ test('an agent that was restarted restores what its predecessor answered', async
     look: async () => 'there',
   });
   expect((await next.records()).map(({ spec }) => spec.address)).toEqual([address]);
+});
+
+test('an address that a restore set back to the rest after an earlier holder is written back when the rest has ended', async () => {
+  const { made, ledger } = await startWith();
+  await using agent = made;
+  const [address = ''] = await agent.add(agent.pods.put('web'), 'c1');
+  await loseAll(ledger);
+  const earlier = await ledger.create(buildRecord({ address, holder: { name: 'before' } }).spec);
+  if (!earlier.taken) throw new Error(`${address} is taken`);
+  const { spec } = earlier.record;
+  const rest = await ledger.amend(earlier.record, toCooling(spec, new Date('2026-11-16T12:00:00Z')));
+  await agent.refresh();
+  expect([agent.resting, agent.answered.lost]).toEqual([[address], []]);
+  if (rest.done) await ledger.release(rest.record);
+  await agent.refresh();
+  expect((await agent.records()).map(({ spec }) => [spec.address, spec.holder.name])).toEqual([[address, 'web']]);
 });
 
 test('what the agent gave back itself is not restored', async () => {

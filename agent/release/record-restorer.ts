@@ -14,6 +14,7 @@ import {
   type IpRecord,
   isSameHolder,
   isSameNic,
+  isTimed,
   recordFamily,
 } from '#pkg/record/ip-record.ts';
 
@@ -30,6 +31,8 @@ export interface RecordRestorerDeps {
   readonly onRestored: (record: IpRecord) => void;
   /** Called again at each refresh while it is so. */
   readonly onLost: (lost: LostAddress) => void;
+  /** The ledger lets the address rest after an earlier holder, so its record can be created only when the rest has ended. */
+  readonly onResting: (resting: IpRecord) => void;
   readonly log: Logger;
 }
 
@@ -125,7 +128,7 @@ export class RecordRestorer {
 
   /** Returns the record of the holder that has the address by now; null where nothing is wrong. */
   async #restore(record: IpRecord): Promise<IpRecord | null> {
-    const { ledger, index, answered, node, onRestored, log } = this.#deps;
+    const { ledger, index, answered, node, onRestored, onResting, log } = this.#deps;
     if (!answered.has(record)) return null;
     const fate = await this.#judge(record);
     if (fate === 'forget') answered.forget(record.name);
@@ -144,6 +147,10 @@ export class RecordRestorer {
       if (!taken) return null;
       onRestored(found);
       log.warn({ address: found.spec.address, holder: describeHolder(found) }, 'lost record created again');
+      return null;
+    }
+    if (isTimed(found.spec.state)) {
+      onResting(found);
       return null;
     }
     // Of a pod that has ended it may have been taken over as a Suspect address, after a probe.

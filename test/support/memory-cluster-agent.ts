@@ -39,6 +39,7 @@ export interface MemoryClusterAgent extends ComposedAgent, AsyncDisposable {
   readonly answered: AnsweredStore;
   /** The addresses of the records that were created again. */
   readonly restored: readonly string[];
+  readonly resting: readonly string[];
   refresh(): Promise<void>;
   /** Resolves when all work that ended pods have started is done. */
   endsHandled(): Promise<void>;
@@ -60,6 +61,7 @@ export async function startMemoryClusterAgent(
 ): Promise<MemoryClusterAgent> {
   const directory = await mkdtemp(join(tmpdir(), 'ipledger-memory-'));
   const restored: string[] = [];
+  const resting: string[] = [];
   const { pods = new MemoryPods(), now = () => new Date(), node = 'worker-1' } = wish;
   const sight = wish.sight ?? hostSight({ bootID: 'boot-1', machineID: 'machine-1' });
   const beginLooks = looksFrom(sight);
@@ -142,6 +144,7 @@ export async function startMemoryClusterAgent(
     pods,
     node,
     look: ({ spec }) => look(spec.holder),
+    onResting: (record) => resting.push(record.spec.address),
     onRestored: (record) => restored.push(record.spec.address),
     onLost: () => {},
     log,
@@ -159,6 +162,7 @@ export async function startMemoryClusterAgent(
     catalog,
     answered,
     restored,
+    resting,
     refresh,
     endsHandled: async () => void (await Promise.all(ends)),
     add: async (pod, containerID, more) => {
