@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { ClusterView } from '#controller/cluster-view/cluster-view.ts';
+import { ClusterView, RESTORED } from '#controller/cluster-view/cluster-view.ts';
 import type { LeaderTask, Term } from '#controller/reconcile/leader-task.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
@@ -46,6 +46,8 @@ export class LeaderController implements AsyncDisposable {
       pace: config.pace,
       lead: (signal) => this.#lead(signal),
       onTrouble: (trouble) => this.#onTrouble(trouble),
+      onRestored: () =>
+        deps.log.error(`${RESTORED}: a leader begins anew, and lets agents write lost records back first`),
     });
   }
 

@@ -25,6 +25,7 @@ export interface NetworkReconcilersOptions extends ReconcilerContext {
   readonly nodeCount: () => number;
   readonly rules: EndpointRules;
   readonly events: Events;
+  readonly recordsMissingForMs: () => number;
 }
 
 export interface NetworkReconcilers extends AsyncDisposable {

@@ -57,9 +57,10 @@ export async function startController(setting: ControllerSetting, log: Logger): 
   const onGauges = metrics.sampleFrom.bind(metrics);
   const settings = { ...env.collect, keepsStatefulSets: config.enableStatefulSet };
   const collect = collectorTask({ client, settings, metrics, events, log, timing: SYSTEM_TIMING, now });
-  const upkeep = upkeepTask({ client, ledger, config, events, log, now, onGauges });
+  const { leaseFreshMs, settleMs } = settings;
+  const nowMs = () => SYSTEM_TIMING.nowMs();
+  const upkeep = upkeepTask({ client, ledger, config, events, log, now, nowMs, settleMs, onGauges });
   const tasks = [gate.behind(collect), gate.behind(upkeep)];
-  const { leaseFreshMs } = settings;
   const controller = starting.use(
     new LeaderController(env, { client, tasks, log, timing: SYSTEM_TIMING, now, leaseFreshMs }),
   );

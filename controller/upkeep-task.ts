@@ -16,6 +16,9 @@ export interface UpkeepDeps {
   readonly events: Events;
   readonly log: Logger;
   readonly now: () => Date;
+  readonly nowMs: () => number;
+  /** How long agents are given to write records back after a break. */
+  readonly settleMs: number;
   /** Called with the source of the gauges when the task starts, with null when it ends. */
   readonly onGauges: (sample: (() => readonly Sample[]) | null) => void;
 }
@@ -25,7 +28,7 @@ export function upkeepTask(deps: UpkeepDeps): LeaderTask {
   return { name: 'upkeep', run: (term) => keepUp(term, deps) };
 }
 
-async function keepUp(term: Term, { config, onGauges, ...deps }: UpkeepDeps): Promise<void> {
+async function keepUp(term: Term, { config, onGauges, nowMs, settleMs, ...deps }: UpkeepDeps): Promise<void> {
   const { view, signal } = term;
   await using reconcilers = startNetworkReconcilers({
     ...deps,
@@ -35,6 +38,7 @@ async function keepUp(term: Term, { config, onGauges, ...deps }: UpkeepDeps): Pr
     pods: podsOf(view),
     nodeCount: () => view.nodes.size,
     rules: config,
+    recordsMissingForMs: () => Math.max(0, view.steadySinceMs + settleMs - nowMs()),
   });
   onGauges(() => reconcilers.gauges());
   await ended(signal);

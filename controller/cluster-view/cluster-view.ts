@@ -6,7 +6,7 @@ import { NODES, PODS } from '#pkg/kube/objects/core-resources.ts';
 import { type KubeObject, type Resource, withoutManagedFields } from '#pkg/kube/objects/kube-object.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import type { WatchEvent } from '#pkg/kube/watch/known-objects.ts';
-import { Reflector, type ReflectorOptions, type Trouble } from '#pkg/kube/watch/reflector.ts';
+import { Reflector, type ReflectorOptions } from '#pkg/kube/watch/reflector.ts';
 import { IP_RECORDS, isTerminating, toRecord } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
 import { AgentTable } from './agent-table.ts';
 import { NODE_LEASES, toNodeFacts, trimNode } from './node-facts.ts';
@@ -17,6 +17,8 @@ import { PodTable } from './pod-table.ts';
 import { RecordTable } from './record-table.ts';
 import { SharedValues } from './shared-values.ts';
 import { Subscribers, type ViewChange } from './view-change.ts';
+
+export const RESTORED = 'the store of the API server was restored from a backup';
 
 export interface ClusterViewDeps {
   readonly client: KubeClient;
@@ -46,10 +48,12 @@ export class ClusterView implements AsyncDisposable {
   readonly #subscribers: Subscribers;
   readonly #reflectors: readonly Reflector[];
   #isSynced = false;
+  #steadySinceMs: number;
 
   constructor(deps: ClusterViewDeps) {
     this.#deps = deps;
     this.#subscribers = new Subscribers(deps.log);
+    this.#steadySinceMs = deps.nowMs();
     this.nodes = new NodeTable(deps.leaseFreshMs);
     this.nodes.startLooking(deps.nowMs());
     this.agents = new AgentTable(deps.agentNamespace);
@@ -60,10 +64,11 @@ export class ClusterView implements AsyncDisposable {
       this.#reflect({ resource: NODES, trim: trimNode, onEvent: (event) => this.#onNode(event) }),
       this.#reflect({ resource: LEASES, query: { namespace: NODE_LEASES }, onEvent: (event) => this.#onLease(event) }),
     ];
-    this.pools = watchObjects(deps.client, { resource: POOLS, onTrouble: this.#troubleOf(POOLS) });
+    this.pools = watchObjects(deps.client, { resource: POOLS, ...this.#handlersOf(POOLS) });
     this.synced = Promise.all([...this.#reflectors, this.pools].map(({ synced }) => synced)).then(() => {
       this.nodes.startLooking(deps.nowMs());
       this.agents.startLooking(deps.nowMs());
+      this.#steadySinceMs = deps.nowMs();
       this.#isSynced = true;
     });
     this.synced.catch(() => {}); // callers need not wait for it
@@ -71,6 +76,14 @@ export class ClusterView implements AsyncDisposable {
 
   get isSynced(): boolean {
     return this.#isSynced;
+  }
+
+  /**
+   * Since when the API server has answered without a break, on the monotonic clock. After a break it may be on a store that was
+   * restored from a backup. Then pods and records are missing, until agents have written their records back (rule 9).
+   */
+  get steadySinceMs(): number {
+    return this.#steadySinceMs;
   }
 
   /** The listener is called for every later change, after the tables have it. */
@@ -83,15 +96,25 @@ export class ClusterView implements AsyncDisposable {
   }
 
   #reflect(options: Omit<ReflectorOptions, 'onTrouble'>): Reflector {
-    return new Reflector(this.#deps.client, { ...options, onTrouble: this.#troubleOf(options.resource) });
+    return new Reflector(this.#deps.client, { ...options, ...this.#handlersOf(options.resource) });
   }
 
-  #troubleOf({ plural }: Resource): (trouble: Trouble) => void {
-    const { log } = this.#deps;
-    return (trouble) =>
-      trouble.during === 'event'
-        ? log.error({ kind: plural, why: toIpamError(trouble.thrown).message }, 'watch event cannot be read')
-        : log.warn({ kind: plural, why: trouble.failure.message, retryInMs: trouble.retryInMs }, 'watch interrupted');
+  #handlersOf({ plural: kind }: Resource): Pick<ReflectorOptions, 'onTrouble' | 'onRestored'> {
+    const { log, nowMs } = this.#deps;
+    return {
+      onTrouble: (trouble) => {
+        if (trouble.during === 'event') {
+          log.error({ kind, why: toIpamError(trouble.thrown).message }, 'watch event cannot be read');
+          return;
+        }
+        this.#steadySinceMs = nowMs();
+        log.warn({ kind, why: trouble.failure.message, retryInMs: trouble.retryInMs }, 'watch interrupted');
+      },
+      onRestored: () => {
+        this.#steadySinceMs = nowMs();
+        log.error({ kind }, `${RESTORED}: the cache of this kind was read anew`);
+      },
+    };
   }
 
   #onRecord(event: WatchEvent): void {

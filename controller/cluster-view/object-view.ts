@@ -26,16 +26,15 @@ export interface ObjectViewOptions {
   /** What is kept of an object; by default all but its managedFields. */
   readonly trim?: Trim;
   readonly onTrouble: (trouble: Trouble) => void;
+  readonly onRestored?: () => void;
 }
 
 export function watchObjects(client: KubeClient, options: ObjectViewOptions): ObjectView {
-  const { resource, query = {}, trim = withoutManagedFields, onTrouble } = options;
+  const { trim = withoutManagedFields, ...watched } = options;
   const objects = new Map<string, KubeObject>();
   const listeners = new Listeners<ObjectIdentity>();
   const reflector = new Reflector(client, {
-    resource,
-    query,
-    onTrouble,
+    ...watched,
     onEvent: (event) => {
       if (event.type === 'Synced') return;
       const at = event.type === 'Deleted' ? event.identity : event.object.metadata;

@@ -105,7 +105,9 @@ export class EvidenceSource {
     const nowMs = this.#clocks.nowMs();
     const wallMs = this.#clocks.now().getTime();
     const agent = this.#view.agents.sighting(record.spec.holder.node);
-    return { nowMs, wallMs, firstSeenMs, ...facts, agent, owner: 'unread', ...notes, ...this.#waiting(record) };
+    const { steadySinceMs } = this.#view;
+    const times = { nowMs, wallMs, steadySinceMs, firstSeenMs };
+    return { ...times, ...facts, agent, owner: 'unread', ...notes, ...this.#waiting(record) };
   }
 
   #waiting(record: IpRecord): Pick<Evidence, 'retainedBefore' | 'isSuperseded'> {

@@ -9,6 +9,8 @@ export type OwnerEvidence = 'unread' | 'valid' | 'invalid' | 'not-served';
 export interface Evidence {
   readonly nowMs: number;
   readonly wallMs: number;
+  /** Since when the API server has answered this leader without a break. */
+  readonly steadySinceMs: number;
   /** When this leader first saw this resourceVersion of the record. */
   readonly firstSeenMs: number;
   /** The pod of the holder's name, whatever its uid; for a VMI the launcher pod that the record names. */

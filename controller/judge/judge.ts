@@ -12,7 +12,22 @@ import { isCollecting, keep, type Verdict } from './verdict.ts';
  */
 export function judge(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
   const verdict = judgeAll(record, evidence, settings);
-  return settings.isEnabled || !isCollecting(verdict) ? verdict : keep('switched-off');
+  if (!isCollecting(verdict)) return verdict;
+  return settings.isEnabled ? (awaitAgents(verdict, evidence, settings) ?? verdict) : keep('switched-off');
+}
+
+/**
+ * After a break the store may be a restored one: pods, owners and nodes are missing, and this record may be an old one of an
+ * address that a live sandbox has. Its agent is given the time to say so (rule 9). A rest ends in time, because agents hold
+ * addresses back themselves in that minute, and the one that has the address in use cannot write it back before.
+ */
+function awaitAgents(
+  verdict: Verdict,
+  { nowMs, steadySinceMs }: Evidence,
+  { settleMs }: CollectSettings,
+): Verdict | null {
+  const leftMs = steadySinceMs + settleMs - nowMs;
+  return leftMs > 0 && verdict.do !== 'read-pod' ? keep('after-break', leftMs) : null;
 }
 
 function judgeAll(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {

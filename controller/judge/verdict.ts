@@ -13,6 +13,7 @@ export const KEEP_REASONS = {
   'left-to-agent': { report: false },
   'static-pod': { report: false },
   'switched-off': { report: false },
+  'after-break': { report: false },
   'sticky-pod-there': { report: false },
   retained: { report: false },
   resting: { report: false },

@@ -18,6 +18,8 @@ export interface KeepPoolsOptions extends ReconcilerContext {
   readonly records: RecordsView;
   readonly ledger: Pick<Ledger, 'takenOf'>;
   readonly events: Events;
+  /** For how long records may still be missing, because the store may have been restored and agents write them back. */
+  readonly recordsMissingForMs: () => number;
 }
 
 const DEBOUNCE_MS = 300;
@@ -28,7 +30,7 @@ const LOOK_AGAIN_MS = 60_000;
 
 /** Keeps finalizer, family and label on pools, reports later pools that overlap, and removes the finalizer of a deleted pool once none of its addresses is held. */
 export function keepPools(options: KeepPoolsOptions): AsyncDisposable {
-  const { client, log, pools, subnets, catalog, records, ledger, events } = options;
+  const { client, log, pools, subnets, catalog, records, ledger, events, recordsMissingForMs } = options;
   const reporter = new OverlapReporter(POOLS, { events, log });
   const noteOf = (name: string): string | undefined => {
     const overlap = catalog.overlaps().get(name);
@@ -66,6 +68,7 @@ export function keepPools(options: KeepPoolsOptions): AsyncDisposable {
       if (!isTerminating) reporter.report(object, noteOf(name));
       const next = isTerminating ? withoutFinalizer(object) : planUpkeep(object, POOL_CIDR_LABEL);
       if (next === null) return undefined;
+      if (isTerminating && recordsMissingForMs() > 0) return recordsMissingForMs();
       // Read from the ledger, never from the cache: an address that was taken a moment ago must keep the pool.
       if (isTerminating && (await countHeld(ledger, name)) > 0) return LOOK_AGAIN_MS;
       const { requeueMs } = await write(`pool ${name}`, () => client.update(POOLS, next));

@@ -16,6 +16,7 @@ export interface LeaderViews extends AsyncDisposable {
   readonly endpoints: ObjectView;
   readonly pods: PodsView;
   readonly catalog: PoolReadings;
+  readonly recordsMissingForMs: () => number;
 }
 
 export const silent = pino({ level: process.env['LOG_LEVEL'] ?? 'silent' });
@@ -42,6 +43,7 @@ export function watchAsLeader(client: KubeClient): LeaderViews {
     records: recordsOf(view),
     pods: podsOf(view),
     catalog: new PoolReadings(pools, reserved, views.subnets),
+    recordsMissingForMs: () => 0,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }

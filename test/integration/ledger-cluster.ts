@@ -27,6 +27,7 @@ export interface LedgerCluster<Server extends RunningServer = ApiServer> extends
   controller(wish?: ClientWish): KubeClient;
   /** How the agent of a node reaches the server, or the proxy or second server on that port. */
   agentAccess(node: string, port?: number): LoadAccess;
+  controllerAccess(): LoadAccess;
   clear(): Promise<void>;
 }
 
@@ -60,6 +61,7 @@ export async function joinLedgerCluster<Server extends RunningServer>(server: Se
     port,
     agent: ({ node = 'worker-1', ...wish } = {}) => connect(agentTokens.get(node) ?? '', wish),
     agentAccess: (node, at = port) => accessWith(agentTokens.get(node) ?? '', at),
+    controllerAccess: () => accessWith(controllerToken, port),
     controller: (wish) => connect(controllerToken, wish),
     clear: async () => {
       const { status } = await callApi(server, { method: 'DELETE', path: RECORDS, token: server.adminToken });

@@ -35,6 +35,7 @@ test('the life of a pool: admitted, used, shown, not deleted, given back, gone; 
   );
   await using views = watchAsLeader(client);
   await using reconcilers = startNetworkReconcilers({
+    recordsMissingForMs: () => 0,
     client,
     ledger,
     log: silent,

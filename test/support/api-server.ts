@@ -44,8 +44,8 @@ export interface ApiServer extends RunningServer, AsyncDisposable {
   secondServer(): Promise<ApiServer>;
   /** Makes a backup of etcd; the server is away for some seconds. */
   saveStore(): Promise<void>;
-  /** Restores the backup: what was written since is gone, and revisions go back. The server is away for some seconds. */
-  restoreStore(): Promise<void>;
+  /** Restores the backup: what was written since is gone, and revisions go back, unless they are bumped. The server is away for some seconds. */
+  restoreStore(bumpBy?: number): Promise<void>;
 }
 
 interface Site {
@@ -111,7 +111,7 @@ async function startOn(site: Site): Promise<ApiServer> {
     restart: () => whileAway(async () => {}),
     secondServer: () => startOn(site),
     saveStore: () => whileAway(() => site.etcd.save()),
-    restoreStore: () => whileAway(() => site.etcd.restore()),
+    restoreStore: (bumpBy = 0) => whileAway(() => site.etcd.restore(bumpBy)),
     [Symbol.asyncDispose]: kill,
   };
 }

@@ -95,6 +95,7 @@ export function buildEvidence(change: Partial<Evidence> = {}): Evidence {
   return {
     nowMs: NOW_MS,
     wallMs: WALL_MS,
+    steadySinceMs: 0,
     firstSeenMs: 0,
     pod: null,
     launchers: [],

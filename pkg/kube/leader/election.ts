@@ -21,8 +21,8 @@ export interface ElectionOptions {
   readonly lead: (term: AbortSignal) => Promise<void>;
   readonly onTrouble: (trouble: ElectionTrouble) => void;
   /**
-   * etcd was restored from a backup. A leader's term ends, so that the next one begins without what it believed to know. Every
-   * candidate hears of it.
+   * etcd was restored from a backup. A leader's term ends, so that the next one begins without what it believed to know. A
+   * candidate that looks after another one has written the lease again does not notice, and has no term that could go on.
    */
   readonly onRestored?: () => void;
   readonly pace?: ElectionPace;
