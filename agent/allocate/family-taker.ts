@@ -77,10 +77,16 @@ export class FamilyTaker {
       const isWorthTrying =
         place !== null && (plan.again() !== families || (await isWoken(place, exhausted, untilMs - nowMs(), taking)));
       throwIfAbandoned(taking.call);
-      if (!isWorthTrying) throw exhaustedError(taking.holder.interface, exhausted, nowMs() - startedAtMs);
+      if (!isWorthTrying) throw this.#exhausted(exhausted, taking, place === null ? 0 : nowMs() - startedAtMs);
       families = plan.again();
       exhausted = await this.#takeEach(families.filter(isOpen), { taking, place }, taken);
     }
+  }
+
+  #exhausted(exhausted: readonly Exhausted[], { holder }: Taking, waitedMs: number): IpamError {
+    const { interface: interfaceName, uid = '' } = holder;
+    const others = this.#deps.index.ofHolderUid(uid).filter(({ spec }) => spec.holder.interface !== interfaceName);
+    return exhaustedError(exhausted, { interfaceName, waitedMs, others });
   }
 
   /** Families in parallel. A failure is thrown only after all have ended, so that everything taken is known. */

@@ -76,7 +76,8 @@ export function planAllocation(
   for (const plan of families) {
     const { family, pools, objected } = plan;
     if (pools.length > 0 || options.heldFamilies?.has(family) === true || isAwaited(plan)) continue;
-    const message = `no pool may give ${request.interface} an IPv${family} address: all ${objected.length} candidates from ${surveyed.source} are objected to`;
+    const which = objected.length === 1 ? 'the only candidate' : `all ${objected.length} candidates`;
+    const message = `no pool may give ${request.interface} an IPv${family} address: ${which} from ${surveyed.source} cannot be used`;
     throw new IpamError('no-eligible-pool', message, { details: explainObjections(objected) });
   }
   return {

@@ -180,7 +180,7 @@ test('a pod without a node yet is found, one of another node is refused', async 
   expect(await made.cache.find({ ...WEB, uid: 'u1' })).toMatchObject({ node: '' });
   made.api.onGet = (request) => request.answer(200, buildPod(12, { uid: 'u2', spec: { nodeName: 'worker-2' } }));
   await expect(made.cache.find({ ...WEB, uid: 'u2' })).rejects.toMatchObject({
-    reason: 'bad-input',
+    reason: 'unknown-pod',
     message: 'pod prod/web is on node worker-2, and this agent serves worker-1',
   });
 });

@@ -74,7 +74,7 @@ export class PodCache implements Pods, AsyncDisposable {
     if (facts === null || (pod.uid !== '' && facts.uid !== pod.uid)) return null;
     if (isElsewhere) {
       const message = `pod ${namespace}/${name} is on node ${facts.node}, and this agent serves ${this.#node}`;
-      throw new IpamError('bad-input', message);
+      throw new IpamError('unknown-pod', message);
     }
     return facts;
   }

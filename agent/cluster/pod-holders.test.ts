@@ -280,7 +280,8 @@ test.each<{ name: string; wish: Wish; message: string }>([
     message: 'namespace prod of pod web-0 does not exist any more',
   },
 ])('refused: $name', async ({ wish, message }) => {
-  await expect(resolve(wish)).rejects.toMatchObject({ reason: 'bad-input', message });
+  const reason = message.startsWith('the call names no pod') ? 'bad-input' : 'unknown-pod';
+  await expect(resolve(wish)).rejects.toMatchObject({ reason, message });
 });
 
 test('routes that nobody can read are refused', async () => {

@@ -53,7 +53,7 @@ export class PodHolders implements HolderSource {
       this.#ports.namespaces.find(pod.namespace),
     ]);
     if (namespace === null) {
-      throw new IpamError('bad-input', `namespace ${pod.namespace} of pod ${pod.name} does not exist any more`);
+      throw new IpamError('unknown-pod', `namespace ${pod.namespace} of pod ${pod.name} does not exist any more`);
     }
     const standing = await this.#standingOf(pod, controller);
     const holder = {
@@ -107,11 +107,11 @@ export class PodHolders implements HolderSource {
     }
     const asked = `pod ${podNamespace}/${podName}${podUID === '' ? '' : ` with UID ${podUID}`}`;
     const pod = await this.#ports.pods.find({ namespace: podNamespace, name: podName, uid: podUID });
-    if (pod === null) throw new IpamError('bad-input', `${asked} does not exist, or not any more`);
+    if (pod === null) throw new IpamError('unknown-pod', `${asked} does not exist, or not any more`);
     if (podUID !== '' && pod.uid !== podUID) {
-      throw new IpamError('bad-input', `${asked} was replaced by another with UID ${pod.uid}`);
+      throw new IpamError('unknown-pod', `${asked} was replaced by another with UID ${pod.uid}`);
     }
-    if (!pod.isAlive) throw new IpamError('bad-input', `${asked} is dead: ${pod.endedBecause ?? 'it has ended'}`);
+    if (!pod.isAlive) throw new IpamError('unknown-pod', `${asked} is dead: ${pod.endedBecause ?? 'it has ended'}`);
     return pod;
   }
 

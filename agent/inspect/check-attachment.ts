@@ -29,7 +29,7 @@ export async function checkAttachment(args: CheckArgs, deps: CheckDeps): Promise
  */
 async function recordsOfMovingMachine(args: CheckArgs, { ledger, holders }: CheckDeps): Promise<IpRecord[]> {
   const facts = await holders.resolve({ netNamespace: '', ...args }).catch((thrown: unknown) => {
-    if (toIpamError(thrown).reason === 'bad-input') return null; // there is no such pod, or it is not alive any more
+    if (toIpamError(thrown).reason === 'unknown-pod') return null;
     throw thrown;
   });
   // The mark is enough here: nothing is given out, and the migration is over long before the pod is.

@@ -73,6 +73,27 @@ test('explain of a pod: what it holds already, and the error that the ADD would 
   expect(await made.agent.inspector.explain(other)).toMatchObject({ refusal: { reason: 'no-eligible-pool' } });
 });
 
+test('explain of a pod: what it has on other interfaces is shown, and told to the one that finds the pool full', async () => {
+  await using made = await startMemoryAgent([buildPool({ name: 'v4', ips: ['10.0.0.10'], isDefault: true })]);
+  const pod = { podNamespace: 'prod', podName: 'web-0', podUID: 'u1' };
+  await made.agent.add(addArgs('c1', { ...pod, ifName: 'net1' }), newCall());
+  expect(await made.agent.inspector.explain(addArgs('x', pod))).toMatchObject({
+    held: [{ address: '10.0.0.10', interface: 'net1', pool: 'v4', state: 'Allocated' }],
+    refusal: { message: 'no free IPv4 address for eth0: v4 1/1 used (10.0.0.10 by this pod on net1)' },
+  });
+});
+
+test('explain of a pod says that it cannot see the CNI configuration, where that would come first', async () => {
+  await using made = await startMemoryAgent([V4]);
+  const pod = { podNamespace: 'prod', podName: 'web-0', podUID: 'u1' };
+  const note = expect.stringContaining('give them with --ipv4-pool') as string;
+  expect(await made.agent.inspector.explain(addArgs('x', pod))).toMatchObject({ note });
+  const named = addArgs('x', { ...pod, defaultIPv4IPPool: ['v4'] });
+  expect(await made.agent.inspector.explain(named)).not.toHaveProperty('note');
+  made.catalog.change([OFF].map((pool) => ({ ...pool, isDefault: false })));
+  await expect(made.agent.inspector.explain(addArgs('x', pod))).rejects.toMatchObject({ details: note });
+});
+
 test('records of an unknown pool are an error; those of a deleted pool are shown', async () => {
   await using made = await startMemoryAgent([V4]);
   await expect(made.agent.inspector.records({ pool: 'v5' })).rejects.toMatchObject({

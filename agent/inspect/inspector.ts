@@ -1,6 +1,6 @@
 import type { AutoPools } from '#agent/allocate/auto-pools.ts';
 import { exhaustedError } from '#agent/allocate/exhausted.ts';
-import { type PlanOptions, planAllocation, surveyPools, takenError } from '#agent/allocate/plan.ts';
+import { type Plan, type PlanOptions, planAllocation, surveyPools, takenError } from '#agent/allocate/plan.ts';
 import type { Spool } from '#agent/debts/spool.ts';
 import type { AnsweredStore } from '#agent/node/answered-store.ts';
 import type { IsOwn } from '#agent/node/is-own.ts';
@@ -13,13 +13,14 @@ import type { PoolViews } from '#agent/views/pool-views.ts';
 import type { CheckAnswer, ExplainAnswer, PoolsAnswer, RecordsAnswer, WhoAnswer } from '#pkg/agentapi/admin.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import { reservedBy } from '#pkg/crd/reserved-addresses.ts';
-import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import { everyRecord } from '#pkg/ledger/every-record.ts';
 import type { Ledger, RecordQuery } from '#pkg/ledger/ledger.ts';
+import { describeSource } from '#pkg/pool/asked-pools.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { PoolRequest } from '#pkg/pool/request.ts';
-import { holderKey, type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
+import { holderKey, type IpRecord, isSameNic, recordFamily } from '#pkg/record/ip-record.ts';
 import { summarizePool } from '#pkg/record/pool-summary.ts';
 import { DEFAULT_DOMAIN, recordName } from '#pkg/record/record-metadata.ts';
 import { findRecordProblems, toLostFinding, toOutlivingFinding } from './record-problems.ts';
@@ -99,9 +100,9 @@ export class Inspector {
   }
 
   async explain(args: AddArgs): Promise<ExplainAnswer> {
-    const { catalog, holders, options, autoPools } = this.#deps;
+    const { holders, autoPools } = this.#deps;
     const { request, holder } = await autoPools.confirm(await holders.resolve(args));
-    const survey = surveyPools(request, catalog.current(), options);
+    const survey = this.#survey(request, args);
     if (args.requestedIPs !== undefined) await this.#refuseTaken(request, args.requestedIPs);
     const explained = survey.families.map(async ({ family, pools, objected }) => {
       const tried = pools.map(async (pool, at) => ({
@@ -120,13 +121,28 @@ export class Inspector {
     });
     const pools = (await Promise.all(explained)).flat();
     const held = args.podName === '' ? [] : await this.#heldBy(holder);
-    const refusal = await this.#foreseeRefusal(request, args, held);
+    const others = this.#deps.index.ofHolderUid(holder.uid ?? '').filter((it) => !isSameNic(it.spec.holder, holder));
+    const refusal = await this.#foreseeRefusal(request, args, held, others);
+    const all = [...held, ...others];
     return {
       source: survey.source,
       pools,
-      ...(held.length === 0 ? {} : { held: held.map(toHeld) }),
+      ...(all.length === 0 ? {} : { held: all.map(toHeld) }),
+      ...(mayNamePools(survey.source, args) ? { note: UNSEEN_CONFIGURATION } : {}),
       ...(refusal === null ? {} : { refusal: { reason: refusal.reason, message: refusal.message } }),
     };
+  }
+
+  #survey(request: PoolRequest, args: AddArgs): Plan {
+    const { catalog, options } = this.#deps;
+    try {
+      return surveyPools(request, catalog.current(), options);
+    } catch (thrown) {
+      const { reason, message, details } = toIpamError(thrown);
+      if (reason !== 'no-eligible-pool' || !mayNamePools(DEFAULT_POOLS, args)) throw thrown;
+      const lines = [details, UNSEEN_CONFIGURATION].filter((line) => line !== '');
+      throw new IpamError(reason, message, { details: lines.join('\n'), cause: thrown });
+    }
   }
 
   /** Includes records that an earlier pod of the same name left, on any node. */
@@ -137,7 +153,12 @@ export class Inspector {
   }
 
   /** From views that were just reloaded. */
-  async #foreseeRefusal(request: PoolRequest, args: AddArgs, held: readonly IpRecord[]): Promise<IpamError | null> {
+  async #foreseeRefusal(
+    request: PoolRequest,
+    args: AddArgs,
+    held: readonly IpRecord[],
+    others: readonly IpRecord[],
+  ): Promise<IpamError | null> {
     const { catalog, options, views, autoPools } = this.#deps;
     const heldFamilies = new Set(held.filter(({ spec }) => spec.state !== 'Suspect').map(recordFamily));
     try {
@@ -149,7 +170,8 @@ export class Inspector {
         .map((it) => ({ ...it, views: it.pools.map((pool) => views.of(pool)) }))
         .filter((it) => it.views.every(({ freeCount }) => freeCount === 0n));
       if (exhausted.length === 0) return null;
-      return await autoPools.explain(exhaustedError(args.ifName, exhausted, 0), exhausted);
+      const call = { interfaceName: args.ifName, waitedMs: 0, others };
+      return await autoPools.explain(exhaustedError(exhausted, call), exhausted);
     } catch (thrown) {
       if (thrown instanceof IpamError) return thrown;
       throw thrown;
@@ -197,6 +219,16 @@ export class Inspector {
   }
 }
 
+const DEFAULT_POOLS = describeSource('default-pools');
+const UNSEEN_CONFIGURATION =
+  'The CNI configuration of the network cannot be seen from here. If it names pools (default_ipv4_ippool, default_ipv6_ippool), they are used instead of the default pools: give them with --ipv4-pool and --ipv6-pool.';
+
+/** A CNI configuration that names pools comes before the default pools, and only a real ADD brings it. */
+function mayNamePools(source: string, { podName, defaultIPv4IPPool, defaultIPv6IPPool }: AddArgs): boolean {
+  const isGiven = defaultIPv4IPPool !== undefined || defaultIPv6IPPool !== undefined;
+  return podName !== '' && source === DEFAULT_POOLS && !isGiven;
+}
+
 function toHeld({ spec }: IpRecord): NonNullable<ExplainAnswer['held']>[number] {
-  return { address: spec.address, pool: spec.pool.name, state: spec.state };
+  return { address: spec.address, interface: spec.holder.interface, pool: spec.pool.name, state: spec.state };
 }

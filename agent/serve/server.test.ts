@@ -82,7 +82,7 @@ test.each([
   await using made = await serve();
   const message = `${'method' in call ? call.method : 'GET'} ${call.path} is not part of the agent's API`;
   expect(await made.call({ ...call, headers: OURS })).toEqual([
-    500,
+    404,
     expect.objectContaining({ reason: 'bad-input', message }),
   ]);
 });

@@ -96,6 +96,11 @@ export class SocketServer {
     response.end(text);
   }
 
+  /** In the words and the form of any other refusal, with this status. */
+  #refuse(request: IncomingMessage, status: number, message: string): SocketAnswer {
+    return new SocketAnswer(status, this.#explain(new IpamError('bad-input', message), request).value);
+  }
+
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
     const { method = '', url = '' } = request;
     const mark = url.indexOf('?');
@@ -103,7 +108,7 @@ export class SocketServer {
     const body = await readText(request, MAX_BODY_BYTES);
     if (body === null) throw new IpamError('bad-input', `the body is larger than ${MAX_BODY_BYTES} bytes`);
     const handler = this.#routes.get(`${method} ${path}`);
-    if (handler === undefined) throw new IpamError('bad-input', `${method} ${url} is not part of the agent's API`);
+    if (handler === undefined) return this.#refuse(request, 404, `${method} ${url} is not part of the agent's API`);
     return await handler({ query: mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark)), body, response });
   }
 }

@@ -15,6 +15,7 @@ import {
   startCursor,
 } from '#pkg/pool/choose.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import type { RecordState } from '#pkg/record/ip-record.ts';
 import { Suspects } from './suspects.ts';
 
 /** The node's last three released addresses are not taken from its share, so that a new pod seldom gets its predecessor's. */
@@ -71,6 +72,7 @@ export class PoolView {
   /** A load that calls should wait for. */
   #awaited: Promise<void> | null = null;
   #isLoaded = false;
+  #stateCounts: ReadonlyMap<RecordState, number> = new Map();
   #picks = 0;
   #own: OwnShare;
 
@@ -109,6 +111,11 @@ export class PoolView {
 
   get usedCount(): bigint {
     return this.usable.size - this.#free.size;
+  }
+
+  /** How many addresses are in which state, as of the last load. */
+  get stateCounts(): ReadonlyMap<RecordState, number> {
+    return this.#stateCounts;
   }
 
   get isLoaded(): boolean {
@@ -225,7 +232,12 @@ export class PoolView {
     const takenSet = IntervalSet.of(taken.map(({ value }) => ({ first: value, last: value })));
     const free = new FreeSpace(this.usable.subtract(takenSet));
     this.#takenOutside = takenSet.subtract(this.usable);
-    const suspects = taken.filter(({ state, value }) => state === 'Suspect' && this.usable.contains(value));
+    const byState = Map.groupBy(
+      taken.filter(({ value }) => this.usable.contains(value)),
+      ({ state }) => state,
+    );
+    this.#stateCounts = new Map([...byState].map(([state, some]) => [state, some.length]));
+    const suspects = byState.get('Suspect') ?? [];
     this.suspects.replace(suspects.map(({ value }) => value));
     for (const [value, picked] of this.#picked) {
       if (free.take(value) && picked === 'lost') this.#picked.set(value, 'back');

@@ -36,5 +36,6 @@ export async function explain(session: Session, options: ExplainOptions): Promis
   });
   show(session, answer, renderExplain);
   if (answer.refusal !== undefined) return 1;
-  return answer.held !== undefined || answer.pools.some((pool) => pool.place !== null) ? 0 : 1;
+  const isHeld = answer.held?.some((it) => it.interface === options.interface) === true;
+  return isHeld || answer.pools.some((pool) => pool.place !== null) ? 0 : 1;
 }

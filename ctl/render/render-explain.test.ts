@@ -31,11 +31,11 @@ test('no candidate at all is said in words', () => {
 });
 
 test('what is held already, and the refusal', () => {
-  const held = [{ address: '10.0.0.5', pool: 'v4', state: 'Retained' }];
+  const held = [{ address: '10.0.0.5', interface: 'net1', pool: 'v4', state: 'Retained' }];
   const refusal = { reason: 'pools-exhausted', message: 'no free IPv6 address' };
-  const text = renderExplain({ source: 'default pools', pools: [], held, refusal });
+  const text = renderExplain({ source: 'default pools', pools: [], held, refusal, note: 'It may differ.' });
   expect(text).toBe(
-    'Candidates come from: default pools\nThere are none.\nHolds already: 10.0.0.5 of pool v4 (Retained)\n' +
-      'An ADD would be refused: no free IPv6 address (pools-exhausted)\n',
+    'Candidates come from: default pools\nThere are none.\nHolds already: 10.0.0.5 of pool v4 on net1 (Retained)\n' +
+      'An ADD would be refused: no free IPv6 address (pools-exhausted)\nIt may differ.\n',
   );
 });

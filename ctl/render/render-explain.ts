@@ -5,12 +5,12 @@ import { toTable } from './table.ts';
 const HEADER = ['PLACE', 'POOL', 'FAMILY', 'USED/TOTAL', 'OBJECTION'];
 
 /** First the pools that would be tried, in their order per family, then the others with their objections. */
-export function renderExplain({ source, pools, held = [], refusal }: ExplainAnswer): string {
+export function renderExplain({ source, pools, held = [], refusal, note }: ExplainAnswer): string {
   const rows = [...pools].sort(compare).map(toRow);
   const table = rows.length === 0 ? 'There are none.\n' : toTable(HEADER, rows);
-  const holds = held.map(({ address, pool, state }) => `Holds already: ${address} of pool ${pool} (${state})\n`);
+  const holds = held.map((it) => `Holds already: ${it.address} of pool ${it.pool} on ${it.interface} (${it.state})\n`);
   const refused = refusal === undefined ? '' : `An ADD would be refused: ${refusal.message} (${refusal.reason})\n`;
-  return `Candidates come from: ${source}\n${table}${holds.join('')}${refused}`;
+  return `Candidates come from: ${source}\n${table}${holds.join('')}${refused}${note === undefined ? '' : `${note}\n`}`;
 }
 
 function compare(a: ExplainedPool, b: ExplainedPool): number {

@@ -51,10 +51,19 @@ export interface ExplainAnswer {
   /** Where the candidates came from, e.g. `CNI configuration` or `default pools`. */
   readonly source: string;
   readonly pools: readonly ExplainedPool[];
-  /** What the interface holds already, also from an earlier pod. Absent: nothing. */
-  readonly held?: readonly { readonly address: string; readonly pool: string; readonly state: string }[];
+  /** What the interface holds already, also from an earlier pod, and what the pod has on other interfaces. Absent: nothing. */
+  readonly held?: readonly HeldAddress[];
+  /** What may be different for a real ADD, because it is not known here. */
+  readonly note?: string;
   /** What an ADD would be told now. Absent: it would be served. */
   readonly refusal?: { readonly reason: string; readonly message: string };
+}
+
+interface HeldAddress {
+  readonly address: string;
+  readonly interface: string;
+  readonly pool: string;
+  readonly state: string;
 }
 
 export interface ExplainedPool {

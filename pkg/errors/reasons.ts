@@ -24,6 +24,7 @@ export const REASONS = {
   'address-refused': { cni: 103, retry: false },
   'check-failed': { cni: 104, retry: false },
   'address-conflict': { cni: 105, retry: true },
+  'unknown-pod': { cni: 106, retry: false },
   internal: { cni: 999, retry: false },
 } as const satisfies Record<string, { cni: number; retry: boolean }>;
 

@@ -273,12 +273,14 @@ describe('no candidate at all says which source gave nothing, and why', () => {
     {
       name: 'an empty ippool object',
       request: { pod: { annotations: { 'ipam.spidernet.io/ippool': '{}' } } },
-      message: 'pod annotation ipam.spidernet.io/ippool: no pool is named',
+      message:
+        'pod annotation ipam.spidernet.io/ippool is there, but names no pool: it needs at least one name in "ipv4" or "ipv6"',
     },
     {
       name: 'an ippools item without pools',
       request: { pod: { annotations: { 'ipam.spidernet.io/ippools': '[{"interface":"eth0"}]' } } },
-      message: 'pod annotation ipam.spidernet.io/ippools: no pool is named',
+      message:
+        'pod annotation ipam.spidernet.io/ippools is there, but names no pool: it needs at least one name in "ipv4" or "ipv6"',
     },
     {
       name: 'a pattern without match',

@@ -17,8 +17,9 @@ import { matchesAmong } from './pattern-matches.ts';
 import type { Pool } from './pool.ts';
 import type { Controller, PoolRequest } from './request.ts';
 
+const NO_NAMES = ' is there, but names no pool: it needs at least one name in "ipv4" or "ipv6"';
 const NO_DEFAULTS =
-  'no pool has spec.default true, and neither the pod nor its namespace nor the CNI configuration names one';
+  ': no pool has spec.default true, and neither the pod nor its namespace nor the CNI configuration names one';
 
 export interface Candidate {
   readonly pool: Pool;
@@ -108,7 +109,7 @@ function nothingLeft(source: CandidateSource, notes: readonly string[], warnings
   const why =
     notes.length > 0
       ? notes.join('; ')
-      : `${describeSource(source)}: ${source === 'default-pools' ? NO_DEFAULTS : 'no pool is named'}`;
+      : `${describeSource(source)}${source === 'default-pools' ? NO_DEFAULTS : NO_NAMES}`;
   return new IpamError('no-eligible-pool', `no pool to choose from: ${why}`, { details: warnings.join('\n') });
 }
 

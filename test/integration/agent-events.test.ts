@@ -138,7 +138,7 @@ describe('a failed ADD emits an Event on its pod', () => {
     const repeated = await refuse('again', asksFor('full'));
     for (let repeat = 0; repeat < 3; repeat += 1) await agent.refusal(repeated.pod);
     const stale = await agent.refusal({ ...repeated.pod, uid: 'of-one-before' });
-    expect(stale).toMatchObject({ reason: 'bad-input' });
+    expect(stale).toMatchObject({ reason: 'unknown-pod' });
     await refuse('after', asksFor('full')); // Events are written one after the other, so all earlier ones are written
     const told = (await eventsIn('shop')).filter(({ regarding }) => ['again', 'first'].includes(regarding.name));
     expect(told.map((event) => [event.regarding.name, event.reason])).toEqual([['again', 'IPPoolExhausted']]);

@@ -44,7 +44,7 @@ describe('which pods are served', () => {
       await cluster.patch(`${PODS}/${name}/status`, { status });
       await vi.waitUntil(async () => (await agent.tryAdd(pod)).status !== 200, { timeout: 20_000, interval: 200 });
       const { reason, message } = await agent.refusal(pod);
-      expect(reason).toBe('bad-input');
+      expect(reason).toBe('unknown-pod');
       expect(message).toContain(`default/${name}`);
       expect(message).toContain(because);
     },
@@ -74,7 +74,7 @@ describe('which pods are served', () => {
     const mirror = await cluster.createPod({ name: 'static-worker-1', annotations });
     await agent.add({ ...mirror, uid: 'static-uid-1' });
     expect(await recordsOf('static-uid-1')).toHaveLength(1);
-    expect((await agent.refusal(mirror)).reason).toBe('bad-input');
+    expect((await agent.refusal(mirror)).reason).toBe('unknown-pod');
     await cluster.deletePod(mirror);
     await cluster.createPod({ name: 'static-worker-1', annotations }); // kubelet creates the mirror pod again, the containers run on
     const [before] = await recordsOf('static-uid-1');
