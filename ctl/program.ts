@@ -13,6 +13,7 @@ import { type ReleaseOptions, release } from '#ctl/commands/release.ts';
 import { subnets } from '#ctl/commands/subnets.ts';
 import { who } from '#ctl/commands/who.ts';
 import { DEFAULT_SOCKET } from '#pkg/agentapi/paths.ts';
+import { VERSION } from '#pkg/text/version.ts';
 
 export interface GlobalOptions extends SourceFlags {
   readonly output: Session['output'];
@@ -29,6 +30,7 @@ host. Of the API server only pools, subnets, list, who, conflicts, check, releas
 
 export function buildProgram(terminal: Terminal, act: Act): Command {
   const program = new Command('ipledgerctl')
+    .version(VERSION)
     .description('Asks the ipledger agent of this host, or the API server, who holds which address, and why.')
     .option('--socket <path>', `ask the agent behind this socket; without any choice ${DEFAULT_SOCKET}`)
     .option('--kubeconfig <file>', 'ask the API server of this file')

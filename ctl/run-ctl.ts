@@ -29,14 +29,14 @@ export async function runCtl(args: readonly string[], around: Surroundings, term
 /** Imported on demand: the client for the API server is large, and most calls go to the agent of the node. */
 async function openSource(
   source: Source,
-  { user = 'somebody' }: Surroundings,
+  { isKubernetesNode = false }: Surroundings,
   sources: AsyncDisposableStack,
 ): Promise<Pick<Session, 'client' | 'cluster'>> {
-  if (source.from === 'socket') return { client: openAdminClient(source.path) };
+  if (source.from === 'socket') return { client: openAdminClient(source.path, { isKubernetesNode }) };
   const { connectCluster } = await import('#ctl/client/connect-cluster.ts');
   const { client, admin } = connectCluster(source);
   sources.use(client);
-  return { client: admin, cluster: { client, user } };
+  return { client: admin, cluster: client };
 }
 
 function complain(terminal: Terminal, thrown: unknown): void {

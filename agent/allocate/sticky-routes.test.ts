@@ -26,3 +26,18 @@ test('of two interfaces of one pool one carries the route of the pod, also after
   expect(await carriers(made)).toEqual({ eth0: [ROUTE], net1: [] });
   expect((await made.records()).map(({ spec }) => spec.holder.uid)).toEqual(['second', 'second']);
 });
+
+test('routes of pool and pod that are too many for one address are refused in the words of whoever wrote them', async () => {
+  const routes = Array.from({ length: 1_000 }, (_, at) => ({
+    dst: `172.${16 + (at >> 8)}.${at & 255}.0/24`,
+    gw: '10.0.0.1',
+  }));
+  await using made = await startMemoryClusterAgent([{ ...POOL, routes }]);
+  await made.add(made.pods.put('plain'), 'c1');
+  await expect(made.add(made.pods.put('more', { annotations }), 'c2')).rejects.toMatchObject({
+    reason: 'bad-annotation',
+    message:
+      'pool v4 has 1000 routes, and annotation ipam.spidernet.io/routes of the pod adds 1: one address has at most 1000',
+  });
+  expect(await made.records()).toHaveLength(1);
+});

@@ -9,6 +9,7 @@ import { takeInTime } from '#pkg/kube/transport/slot-in-time.ts';
 import { within } from '#pkg/kube/transport/timing.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
+import { POD_ANNOTATIONS } from '#pkg/pool/annotation-keys.ts';
 import type { Pool, Route } from '#pkg/pool/pool.ts';
 import { type Holder, type IpRecord, isSameNic, type RecordSpec } from '#pkg/record/ip-record.ts';
 
@@ -140,8 +141,7 @@ export async function takeRequested(view: PoolView, value: bigint, taking: Takin
 
 /** Creates the record of a picked address. After a lost create the address stays picked. */
 async function create(view: PoolView, value: bigint, taking: Taking, wish: Wish): Promise<CreateOutcome> {
-  const spec = draftRecord(view.pool, value, taking);
-  const outcome = await attempt(spec, taking, wish).catch((thrown: unknown) => {
+  const outcome = await attempt(view.pool, value, taking, wish).catch((thrown: unknown) => {
     // A create that may still land is not free: the next call would only lose to it.
     if (abandonedName(thrown) === null) view.putBack(value);
     else view.settle(value);
@@ -157,7 +157,9 @@ async function create(view: PoolView, value: bigint, taking: Taking, wish: Wish)
 }
 
 /** A record that this holder has under the name already, from an earlier try or sandbox, becomes this sandbox's: its DEL must find it. */
-async function attempt(spec: RecordSpec, { ledger, call }: Taking, wish: Wish): Promise<CreateOutcome> {
+async function attempt(pool: Pool, value: bigint, taking: Taking, wish: Wish): Promise<CreateOutcome> {
+  const { ledger, call } = taking;
+  const spec = draftRecord(pool, value, taking);
   const { record, taken } = await ledger.create(spec, { ...writeLimits(call), ...wish });
   if (record === null || !(taken || isOurs(record, spec))) return { taken: false, record };
   if (record.spec.holder.containerID === spec.holder.containerID) return { taken: true, record };
@@ -181,8 +183,16 @@ function throwIfOver(view: PoolView, taking: Taking): void {
   }
 }
 
+/** As many as a pool may have, and as the CRD of the record allows. */
+const MOST_ROUTES = 1_000;
+
 export function draftRecord(pool: Pool, value: bigint, { holder, cleanGateway, routes }: Drafting): RecordSpec {
-  const all = [...pool.routes, ...routes.filter(({ gw }) => cidrContains(pool.subnet, parseAddress(gw)))];
+  const added = routes.filter(({ gw }) => cidrContains(pool.subnet, parseAddress(gw)));
+  const all = [...pool.routes, ...added];
+  if (all.length > MOST_ROUTES) {
+    const message = `pool ${pool.name} has ${pool.routes.length} routes, and annotation ${POD_ANNOTATIONS.routes} of the pod adds ${added.length}: one address has at most ${MOST_ROUTES}`;
+    throw new IpamError('bad-annotation', message);
+  }
   return {
     address: formatAddress({ family: pool.family, value }),
     prefix: pool.subnet.prefix,

@@ -171,7 +171,11 @@ export async function startClusterAgent(
     );
   };
   starting.use(pods.onEnd(ended));
-  const refresh = keepRecords({ nodeLedger, composed, pods, beginLooks, node, nowMs, log, ...told }, starting);
+  const { machineID } = sight.host;
+  const refresh = keepRecords(
+    { nodeLedger, composed, pods, beginLooks, node, machineID, nowMs, log, ...told },
+    starting,
+  );
   starting.use(startBackground({ composed, watches, refresh, spool, log }));
   const everything = starting.move();
   return { readiness: agent.readiness, [Symbol.asyncDispose]: () => everything.disposeAsync() };

@@ -16,6 +16,7 @@ const AFTER_REST_MS = 5_000;
 
 interface RecordsToKeep extends Pick<RecordRestorerDeps, 'onRestored' | 'onLost'> {
   readonly node: string;
+  readonly machineID: string | undefined;
   readonly nodeLedger: NodeLedger;
   readonly composed: ComposedAgent;
   readonly pods: Pods;
@@ -26,7 +27,7 @@ interface RecordsToKeep extends Pick<RecordRestorerDeps, 'onRestored' | 'onLost'
 
 /** Compares the index and the answered attachments with the ledger: when asked, after a restore, and after each break. */
 export function keepRecords(
-  { nodeLedger, composed, pods, beginLooks, node, nowMs, log, onRestored, onLost }: RecordsToKeep,
+  { nodeLedger, composed, pods, beginLooks, node, machineID, nowMs, log, onRestored, onLost }: RecordsToKeep,
   starting: AsyncDisposableStack,
 ): () => Promise<void> {
   const { ledger, raw, journal, answered, revisions, index } = nodeLedger;
@@ -52,7 +53,7 @@ export function keepRecords(
     log,
   });
   const refresh = oneAtATime(() =>
-    refreshIndex({ ledger, index, releaser, pods, beginLooks, restorer, node, nowMs, log }),
+    refreshIndex({ ledger, index, releaser, pods, beginLooks, restorer, node, machineID, nowMs, log }),
   );
   const notCompared = (thrown: unknown) => log.error({ why: toIpamError(thrown).message }, 'records not compared');
   const comparing = starting.use(new UntilDone(refresh, notCompared));

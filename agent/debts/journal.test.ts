@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -32,6 +32,16 @@ const openStrict = (path: string) =>
   Journal.open(path, (file, why) => {
     throw new Error(`${file}: ${why}`);
   });
+
+test('a directory in it is reported, and does not keep the agent from starting', async () => {
+  await using directory = await makeDirectory();
+  const before = await openStrict(directory.path);
+  await before.write(RELEASE);
+  for (const name of ['lost+found', 'x.json']) await mkdir(join(directory.path, name));
+  const reported: string[] = [];
+  const after = await Journal.open(directory.path, (file) => void reported.push(file));
+  expect([after.size, reported.toSorted()]).toEqual([1, ['lost+found', 'x.json']]);
+});
 
 test('a written entry is there after a restart, and a removed one is not', async () => {
   await using directory = await makeDirectory();

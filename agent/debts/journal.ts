@@ -39,7 +39,8 @@ export class Journal {
     const journal = new Journal(directory);
     for (const file of await readdir(directory)) {
       if (file.endsWith('.json')) await journal.#load(file, onUnreadable);
-      else await unlink(join(directory, file)); // a partial write
+      // A partial write; or a directory, which is not ours and must not keep the agent from starting.
+      else await unlink(join(directory, file)).catch((thrown) => onUnreadable(file, toIpamError(thrown).message));
     }
     return journal;
   }

@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
@@ -26,6 +27,22 @@ test("it learns this node's records and none of another's, and forgets what is g
   await ledger.release(own);
   await made.refresh();
   expect(made.index.all()).toEqual([]);
+});
+
+test('records that another host wrote under this node name are told', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
+  const ledger = createMemoryLedger();
+  await using made = await startMemoryClusterAgent([POOL], { ledger, log });
+  await landed(ledger, '10.0.0.10', { machineID: 'machine-1' });
+  await landed(ledger, '10.0.0.11', { name: 'old', uid: 'old' });
+  await made.refresh();
+  expect(lines).toEqual([]);
+  await landed(ledger, '10.0.0.12', { name: 'other', uid: 'other', machineID: 'machine-2' });
+  await made.refresh();
+  expect(lines).toMatchObject([
+    { records: 1, machineIDs: ['machine-2'], msg: expect.stringContaining('two hosts have one node name') },
+  ]);
 });
 
 test('what was written while the list was under way is neither forgotten nor set back', async () => {

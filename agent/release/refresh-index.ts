@@ -14,6 +14,8 @@ export interface RefreshDeps {
   readonly pods: Pick<Pods, 'known'>;
   readonly beginLooks: BeginLooks;
   readonly node: string;
+  /** Of this host; undefined where it has none. */
+  readonly machineID?: string | undefined;
   /** Creates lost records of live sandboxes again (rule 9), before an ADD can take their addresses. */
   readonly restorer: Pick<RecordRestorer, 'restore'>;
   readonly nowMs: () => number;
@@ -25,6 +27,7 @@ export async function refreshIndex(deps: RefreshDeps): Promise<void> {
   const { ledger, index, node, nowMs } = deps;
   const listedAtMs = nowMs();
   const listed = new Map((await ledger.byNode(node)).map((record) => [record.name, record]));
+  warnOfOtherHosts([...listed.values()], deps);
   for (const known of index.all()) {
     const isOlder = (index.writtenAtMs(known.name) ?? listedAtMs) < listedAtMs;
     if (isOlder && !listed.has(known.name)) index.drop(known);
@@ -37,6 +40,22 @@ export async function refreshIndex(deps: RefreshDeps): Promise<void> {
   await deps.restorer.restore(listed, listedAtMs);
   await reclaimSuspects(deps);
   await dropSecondRecords(deps, listedAtMs);
+}
+
+/** Their sandboxes cannot be seen from here, so this agent does not release their records (rule 6). */
+function warnOfOtherHosts(records: readonly IpRecord[], { machineID, node, log }: RefreshDeps): void {
+  if (machineID === undefined) return;
+  const others = records.filter(({ spec: { holder } }) => (holder.machineID ?? machineID) !== machineID);
+  if (others.length === 0) return;
+  const fields = {
+    node,
+    records: others.length,
+    machineIDs: [...new Set(others.map((it) => it.spec.holder.machineID))],
+  };
+  log.warn(
+    fields,
+    'records of this node name are of another host: two hosts have one node name, or it was reinstalled',
+  );
 }
 
 /** Rule 3: it was only suspected to be gone, and this node sees that it is not. */

@@ -8,6 +8,7 @@ import { DEFAULT_SOCKET, DEFAULT_SPOOL } from '#pkg/agentapi/paths.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { heapLimitMb } from '#pkg/log/heap-limit.ts';
 import { createLogger, LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
+import { VERSION } from '#pkg/text/version.ts';
 
 interface InstallFlags {
   readonly from: string;
@@ -39,6 +40,7 @@ const IN_CLUSTER: readonly (keyof Flags)[] = ['config', 'kubeconfig'];
 const EVERYWHERE: readonly (keyof Flags)[] = ['standalone', 'data', 'socket', 'spool', 'logLevel'];
 
 const program = new Command('ipledger-agent')
+  .version(VERSION)
   .description(
     'The node daemon of ipledger: answers the CNI plugin on a Unix socket and keeps the ledger of addresses.',
   )

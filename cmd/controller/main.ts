@@ -6,6 +6,7 @@ import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { accessFrom } from '#pkg/kube/client/kube-config.ts';
 import { heapLimitMb } from '#pkg/log/heap-limit.ts';
 import { createLogger } from '#pkg/log/logger.ts';
+import { VERSION } from '#pkg/text/version.ts';
 
 interface Flags {
   readonly config: string;
@@ -16,6 +17,7 @@ interface Flags {
 }
 
 const program = new Command('ipledger-controller')
+  .version(VERSION)
   .description(
     'The cluster daemon of ipledger. Every replica judges new pools; one of them leads: it brings leaked addresses back and keeps status and endpoints equal to the records. Settings are conf.yml and environment variables, see docs/collection.md.',
   )

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { openTerminal } from '#ctl/client/node-terminal.ts';
 import { runCtl } from '#ctl/run-ctl.ts';
 import { DEFAULT_SOCKET } from '#pkg/agentapi/paths.ts';
@@ -13,6 +12,6 @@ const around = {
   kubeconfig: process.env['KUBECONFIG'],
   isInCluster: process.env['KUBERNETES_SERVICE_HOST'] !== undefined,
   hasDefaultSocket: existsSync(DEFAULT_SOCKET),
-  user: `${process.env['SUDO_USER'] ?? process.env['USER'] ?? 'somebody'}@${hostname()}`,
+  isKubernetesNode: existsSync('/var/lib/kubelet'),
 };
 process.exitCode = await runCtl(process.argv.slice(2), around, terminal);

@@ -89,5 +89,5 @@ test.each<{ name: string; reply: Reply; error: object }>([
   },
 ])('$name', async ({ reply, error }) => {
   await using agent = await startFakeAgent(() => reply);
-  await expect(openAdminClient(agent.socketPath, 200).pools()).rejects.toMatchObject(error);
+  await expect(openAdminClient(agent.socketPath, { timeoutMs: 200 }).pools()).rejects.toMatchObject(error);
 });

@@ -12,7 +12,7 @@ import {
 import type { AddArgs, ErrorBody } from '#pkg/agentapi/wire.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { isReason } from '#pkg/errors/reasons.ts';
-import { type AgentAnswer, ask, type CtlQuestion } from './socket-request.ts';
+import { type AgentAnswer, type AgentPlace, ask, type CtlQuestion } from './socket-request.ts';
 
 const TIMEOUT_MS = 30_000;
 const PAGE_SIZE = 500;
@@ -34,8 +34,9 @@ export interface AdminClient {
   collect(wish: { readonly dryRun: boolean }): Promise<CollectAnswer>;
 }
 
-export function openAdminClient(socketPath: string, timeoutMs = TIMEOUT_MS): AdminClient {
-  const call = async <T>(question: CtlQuestion) => decode<T>(await ask(socketPath, question, timeoutMs));
+export function openAdminClient(socketPath: string, how: Partial<AgentPlace> = {}): AdminClient {
+  const place = { timeoutMs: TIMEOUT_MS, isKubernetesNode: false, ...how, socketPath };
+  const call = async <T>(question: CtlQuestion) => decode<T>(await ask(place, question));
   const get = <T>(path: string, query: Query = {}) => call<T>({ method: 'GET', path: withQuery(path, query) });
   const post = <T>(path: string, body: unknown) => call<T>({ method: 'POST', path, body });
   return {

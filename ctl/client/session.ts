@@ -11,7 +11,7 @@ export interface Session {
   readonly terminal: Terminal;
   readonly output: 'text' | 'json';
   /** Present if the source is the API server. */
-  readonly cluster?: { readonly client: KubeClient; readonly user: string };
+  readonly cluster?: KubeClient;
 }
 
 /** Prints the answer: as JSON, or as `render` shows it to a person. */

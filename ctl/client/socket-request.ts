@@ -3,6 +3,8 @@ import { CLIENT_HEADER } from '#pkg/agentapi/wire.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** The labels in deploy/agent.yaml. */
+const AGENT_PODS = 'app.kubernetes.io/name=ipledger,app.kubernetes.io/component=agent';
 
 export interface CtlQuestion {
   readonly method: 'GET' | 'POST';
@@ -15,12 +17,19 @@ export interface AgentAnswer {
   readonly text: string;
 }
 
+export interface AgentPlace {
+  readonly socketPath: string;
+  readonly timeoutMs: number;
+  /** The agent of a Kubernetes node is a pod: nobody starts it by hand, least of all with a ledger of its own. */
+  readonly isKubernetesNode: boolean;
+}
+
 /** One request over the agent's socket. The IpamError that it throws names the socket and the cure. */
-export async function ask(socketPath: string, question: CtlQuestion, timeoutMs: number): Promise<AgentAnswer> {
+export async function ask(place: AgentPlace, question: CtlQuestion): Promise<AgentAnswer> {
   try {
-    return await exchange(socketPath, question, AbortSignal.timeout(timeoutMs));
+    return await exchange(place.socketPath, question, AbortSignal.timeout(place.timeoutMs));
   } catch (thrown) {
-    throw explainFailure(socketPath, timeoutMs, thrown);
+    throw explainFailure(place, thrown);
   }
 }
 
@@ -50,11 +59,13 @@ async function readAll(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function explainFailure(socketPath: string, timeoutMs: number, thrown: unknown): IpamError {
+function explainFailure({ socketPath, timeoutMs, isKubernetesNode }: AgentPlace, thrown: unknown): IpamError {
   if (thrown instanceof IpamError) return thrown;
   const { name, code, message } = thrown as NodeJS.ErrnoException;
   const failed = (text: string, details = '') => new IpamError('agent-unavailable', text, { details, cause: thrown });
-  const start = `Start it: ipledger-agent --standalone --pools DIR --data DIR --socket ${socketPath} (another socket: --socket)`;
+  const start = isKubernetesNode
+    ? `It is a pod of this node: kubectl get pods -A -o wide -l ${AGENT_PODS} (another socket: --socket; without an agent: --kubeconfig)`
+    : `Start it: ipledger-agent --standalone --pools DIR --data DIR --socket ${socketPath} (another socket: --socket)`;
   if (code === 'ENOENT') return failed(`the agent is not running: there is no socket ${socketPath}`, start);
   if (code === 'ECONNREFUSED') return failed(`the agent is not running: nobody listens on ${socketPath}`, start);
   if (code === 'EACCES' || code === 'EPERM') {

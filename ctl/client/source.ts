@@ -17,8 +17,7 @@ export interface Surroundings {
   /** The process runs in a pod with a service account. */
   readonly isInCluster?: boolean;
   readonly hasDefaultSocket?: boolean;
-  /** The user at the host, for the marker that an import writes. */
-  readonly user?: string;
+  readonly isKubernetesNode?: boolean;
 }
 
 export interface SourceFlags {

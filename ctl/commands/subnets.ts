@@ -5,6 +5,6 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 
 export async function subnets(session: Session): Promise<ExitCode> {
   if (session.cluster === undefined) throw new IpamError('internal', 'only the API server has subnets');
-  show(session, await readSubnets(session.cluster.client), renderSubnets);
+  show(session, await readSubnets(session.cluster), renderSubnets);
   return 0;
 }

@@ -5,7 +5,8 @@ import { decodeInterface } from './decode-args.ts';
 import type { AddResponse, GcResponse, IpConfig, WireDns, WireRoute } from './wire.ts';
 
 const MAX_IPS = 256;
-const MAX_ROUTES = 1000;
+/** The answer carries all interfaces of the pod, and each address may have 1,000 routes of its pool and a default route. */
+const MAX_ROUTES = 10_000;
 const MAX_DNS_ITEMS = 100;
 const MAX_ADDRESS = 64;
 const MAX_NAME = 253;

@@ -14,6 +14,7 @@ const HOLDER = { containerID: 'c1', podNamespace: 'ns', podName: 'web-0', podUID
 const EXTRAS = { network: 'net', timeoutMs: 29_000, warnings: ['ipam key "x" is ignored: it is not known'] };
 const ADD = { ...HOLDER, ifName: 'eth0', netNamespace: '/var/run/netns/x' };
 const DEL = { ...HOLDER, ifName: 'eth0' };
+const ROUTE = { ifName: 'eth0', dst: '10.1.0.0/16', gw: '10.0.0.1' };
 const IP = { version: 4, address: '10.6.1.10/16', nic: 'eth0', ipPool: 'pool-a' };
 
 test.each<{ name: string; decode: (body: unknown) => unknown; body: object }>([
@@ -45,6 +46,11 @@ test.each<{ name: string; decode: (body: unknown) => unknown; body: object }>([
     body: { ...HOLDER, netNamespace: '/n', isReleaseConflictIPs: true },
   },
   { name: 'the least AddResponse', decode: decodeAddResponse, body: { ips: [IP] } },
+  {
+    name: 'an AddResponse of four interfaces with as many routes as pools may have',
+    decode: decodeAddResponse,
+    body: { ips: [IP], routes: Array.from({ length: 8 * 1_001 }, () => ROUTE) },
+  },
   {
     name: 'the fullest AddResponse',
     decode: decodeAddResponse,

@@ -69,3 +69,13 @@ test('the page has every Event with the error that causes it', () => {
   const documented = rowsUnder('Events').map(([reason, , error]) => [error, reason]);
   expect(documented.toSorted()).toEqual(Object.entries(FAILED_ADD_EVENTS).toSorted());
 });
+
+test('the command after a change of conf.yml names what the manifests create', () => {
+  const [, deployment, daemonSet] = /rollout restart deployment\/(\S+) daemonset\/(\S+)/.exec(page) ?? [];
+  expect(readRootFile('deploy/controller.yaml')).toMatch(
+    new RegExp(`kind: Deployment\\nmetadata:\\n  name: ${deployment}\\n`),
+  );
+  expect(readRootFile('deploy/agent.yaml')).toMatch(
+    new RegExp(`kind: DaemonSet\\nmetadata:\\n  name: ${daemonSet}\\n`),
+  );
+});

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { VERSION } from '#pkg/text/version.ts';
 import { readRootFile } from './source-files.ts';
 
 const lock: { packages: Record<string, { resolved?: string; integrity?: string; link?: boolean }> } = JSON.parse(
@@ -13,4 +14,9 @@ test('the lockfile names no registry, so it installs from any', () => {
 
 test('every package is pinned by its hash', () => {
   expect(installed.filter(([, entry]) => entry.integrity === undefined).map(([path]) => path)).toEqual([]);
+});
+
+test('the programs answer --version with the version of the package', () => {
+  expect(VERSION).toBe(JSON.parse(readRootFile('package.json')).version);
+  expect(lock.packages['']).toMatchObject({ version: VERSION });
 });

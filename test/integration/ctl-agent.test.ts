@@ -79,7 +79,7 @@ describe('explain pod', () => {
     const { code, lines } = await ctl(agent, 'explain', 'pod', `default/${pod.name}`);
     expect([code, lines.slice(2)]).toEqual([
       0,
-      ['1      tiny  IPv4    1/1         -', 'Holds already: 10.6.0.10 of pool tiny (Allocated)'],
+      ['1      tiny  IPv4    1/1         -', 'Holds already: 10.6.0.10 of pool tiny on eth0 (Allocated)'],
     ]);
   });
 

@@ -58,7 +58,7 @@ async function writeOperatorsKubeconfig(): Promise<string> {
 
 async function ctl(...args: string[]) {
   const terminal = openMemoryTerminal({ nowMs: Date.parse('2026-11-16T10:00:00Z') });
-  const code = await runCtl(args, { kubeconfig, user: 'ann@desk' }, terminal);
+  const code = await runCtl(args, { kubeconfig }, terminal);
   return { code, stdout: terminal.stdout, stderr: terminal.stderr };
 }
 
@@ -227,12 +227,17 @@ describe('import', () => {
     expect(await ctl('import', '--dry-run')).toMatchObject({ code: 0 });
     const absent = await callApi(cluster.server, { path: MARKER, token: cluster.server.adminToken });
     expect(absent.status).toBe(404);
-    expect(await ctl('import')).toMatchObject({ code: 0, stdout: expect.stringContaining('by ann@desk') as string });
-    const { body } = await callApi(cluster.server, { path: MARKER, token: cluster.server.adminToken });
-    expect(body).toMatchObject({ data: { adoptedAt: '2026-11-16T10:00:00.000Z', adoptedBy: 'ann@desk' } });
     expect(await ctl('import')).toMatchObject({
       code: 0,
-      stdout: 'Adopted at 2026-11-16T10:00:00.000Z by ann@desk.\n',
+      stdout: expect.stringContaining('by system:serviceaccount:ipledger:ipledger-ctl') as string,
+    });
+    const { body } = await callApi(cluster.server, { path: MARKER, token: cluster.server.adminToken });
+    expect(body).toMatchObject({
+      data: { adoptedAt: '2026-11-16T10:00:00.000Z', adoptedBy: 'system:serviceaccount:ipledger:ipledger-ctl' },
+    });
+    expect(await ctl('import')).toMatchObject({
+      code: 0,
+      stdout: 'Adopted at 2026-11-16T10:00:00.000Z by system:serviceaccount:ipledger:ipledger-ctl.\n',
     });
   });
 
@@ -271,7 +276,7 @@ describe('import', () => {
     expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining('Records made for 2 addresses') as string });
     expect(await markerStatus()).toBe(200);
     expect((await ctl('who', '10.0.0.10')).stdout).toContain('prod/old');
-    expect((await ctl('import')).stdout).toMatch(/^Adopted at .* by ann@desk\.$/m);
+    expect((await ctl('import')).stdout).toMatch(/^Adopted at .* by system:serviceaccount:ipledger:ipledger-ctl\.$/m);
   });
 
   test('a status that cannot be read stops it', async () => {

@@ -69,7 +69,7 @@ async function importState(): Promise<{ code: number; stdout: string }> {
   const adminToken = await plainToken(server, 'ipledger-ctl');
   await writeKubeconfig(kubeconfig, server.url, { caFile: server.caFile, adminToken });
   const terminal = openMemoryTerminal({ nowMs: Date.parse('2026-11-16T10:00:00Z') });
-  const code = await runCtl(['import'], { kubeconfig, user: 'ann@desk' }, terminal);
+  const code = await runCtl(['import'], { kubeconfig }, terminal);
   return { code, stdout: terminal.stdout };
 }
 

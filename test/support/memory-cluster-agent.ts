@@ -75,7 +75,7 @@ export async function startMemoryClusterAgent(
   const answered = wish.answered ?? (await AnsweredStore.open(join(directory, 'answered'), node, failOn));
   const index = new NodeIndex(nowMs, answered);
   const catalog = new FixedCatalog(pools);
-  const log = pino({ level: 'silent' });
+  const { log = pino({ level: 'silent' }) } = wish;
   const holders = new PodHolders(
     {
       pods,
@@ -149,7 +149,9 @@ export async function startMemoryClusterAgent(
     onLost: () => {},
     log,
   });
-  const refresh = () => refreshIndex({ ledger, index, releaser, pods, beginLooks, restorer, node, nowMs, log });
+  const { machineID } = sight.host;
+  const refresh = () =>
+    refreshIndex({ ledger, index, releaser, pods, beginLooks, restorer, node, machineID, nowMs, log });
   await refresh();
   if (wish.isReady ?? true) agent.readiness.become();
   return {
