@@ -13,6 +13,7 @@ import { type FreshObjects, keyOf, nameOfKey } from './fresh-objects.ts';
 import type { FreshRecords } from './fresh-records.ts';
 import { findMoveHold, type Hold } from './move-hold.ts';
 import type { PoolSpaces } from './pool-spaces.ts';
+import type { RestoreHold } from './restore-hold.ts';
 import type { UnservedClaims } from './unserved-claims.ts';
 
 export interface ClaimSources {
@@ -24,8 +25,7 @@ export interface ClaimSources {
   readonly book: ClaimBook;
   readonly spaces: PoolSpaces;
   readonly unserved: UnservedClaims;
-  /** Why nothing new is given out at all; null in ordinary times. */
-  readonly holdAll: () => string | null;
+  readonly restore: RestoreHold;
   readonly now: () => Date;
 }
 
@@ -51,7 +51,7 @@ export function observe(sources: ClaimSources, claim: Claim): ObservedClaim {
     addressRecord: recordOfAddress(records, address, facts?.pool ?? null),
     records: records.ofClaim(claim),
     room: roomFor(sources, claim, facts),
-    hold: sources.holdAll() ?? holdOf(sources, claim)?.why ?? null,
+    hold: holdOf(sources, claim)?.why ?? null,
   };
 }
 
@@ -64,7 +64,12 @@ export function recordOfAddress(
   return address === null || pool === null ? null : records.get(recordName(address, pool.domain));
 }
 
-export function holdOf({ book, now }: Pick<ClaimSources, 'book' | 'now'>, claim: Claim): Hold | null {
+export function holdOf(
+  { book, restore, now }: Pick<ClaimSources, 'book' | 'restore' | 'now'>,
+  claim: Claim,
+): Hold | null {
+  const afterRestore = restore.find();
+  if (afterRestore !== null) return afterRestore;
   const expected = book.expected(claim.pool);
   return expected.length === 0 ? null : findMoveHold(claim.pool, keyOf(claim), expected, now());
 }

@@ -17,6 +17,7 @@ import { keepAddressRecords } from './keep-address-records.ts';
 import { PoolEdits } from './pool-edits.ts';
 import { PoolSpaces } from './pool-spaces.ts';
 import { reconcileClaims } from './reconcile-claims.ts';
+import { RestoreHold } from './restore-hold.ts';
 import { ShownAddresses } from './shown-addresses.ts';
 import { UnservedClaims } from './unserved-claims.ts';
 
@@ -27,8 +28,6 @@ export interface ServeClaimsOptions extends ReconcilerContext {
   readonly catalog: PoolReadings;
   readonly ledger: Pick<Ledger, 'create' | 'amend' | 'release'>;
   readonly events: Events;
-  /** Why nothing new is given out at all, for example after etcd was restored; null in ordinary times. */
-  readonly holdClaims?: () => string | null;
   readonly lookEveryMs?: number;
 }
 
@@ -79,6 +78,9 @@ async function serveUntilGone(options: ServeClaimsOptions, signal: AbortSignal):
   signal.addEventListener('abort', () => gone.resolve(), { once: true });
   if (signal.aborted) return;
   await using stack = new AsyncDisposableStack();
+  const nowMs = () => client.timing.nowMs();
+  const restore = new RestoreHold(nowMs);
+  stack.use(recordsView.onRestored(() => restore.begin()));
   const watch = (resource: Resource, trim = withoutManagedFields) =>
     stack.use(
       watchObjects(client, {
@@ -100,7 +102,6 @@ async function serveUntilGone(options: ServeClaimsOptions, signal: AbortSignal):
     pools,
     reserved,
   };
-  const nowMs = () => client.timing.nowMs();
   const shown = new ShownAddresses(addressesView);
   const sources = {
     ...options,
@@ -116,7 +117,7 @@ async function serveUntilGone(options: ServeClaimsOptions, signal: AbortSignal):
     unserved: new UnservedClaims(),
     edits: stack.use(new PoolEdits(pools)),
     clusterReads: new FreshReads(nowMs, CLUSTER_READ_MS),
-    holdAll: options.holdClaims ?? (() => null),
+    restore,
   };
   stack.use(keepAddressRecords(sources));
   stack.use(reconcileClaims(sources));

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { NO_EVENTS } from '#pkg/kube/events/events.ts';
 import { buildClaimRecord } from '#test/support/build-claim.ts';
 import { findMoveHold } from './move-hold.ts';
+import { RestoreHold } from './restore-hold.ts';
 import { UnservedClaims } from './unserved-claims.ts';
 import { VanishedClaims } from './vanished-claims.ts';
 
@@ -40,6 +41,17 @@ test('a pool waits for what a move brings, not for the claim itself, and not for
   });
   expect(findMoveHold('lab', 'prod/moved', expected, now)).toBeNull();
   expect(findMoveHold('lab', 'prod/vm-0', expected, new Date('2026-11-18T16:10:00Z'))).toBeNull();
+});
+
+test('after a restore of etcd nothing new is given out for a while', () => {
+  let nowMs = 0;
+  const restore = new RestoreHold(() => nowMs);
+  expect(restore.find()).toBeNull();
+  restore.begin();
+  nowMs = 60_000;
+  expect(restore.find()).toMatchObject({ leftMs: 30_000 });
+  nowMs = 90_000;
+  expect(restore.find()).toBeNull();
 });
 
 test('a claim that is gone with its record is reported once, after the watches had time to agree', () => {

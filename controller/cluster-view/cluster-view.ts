@@ -9,6 +9,7 @@ import type { WatchEvent } from '#pkg/kube/watch/known-objects.ts';
 import { Reflector, type ReflectorOptions } from '#pkg/kube/watch/reflector.ts';
 import { IP_RECORDS, isTerminating, toRecord } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
 import { AgentTable } from './agent-table.ts';
+import { Listeners } from './listeners.ts';
 import { NODE_LEASES, toNodeFacts, trimNode } from './node-facts.ts';
 import { NodeTable } from './node-table.ts';
 import { type ObjectView, watchObjects } from './object-view.ts';
@@ -37,6 +38,8 @@ export interface ClusterViewDeps {
  */
 export class ClusterView implements AsyncDisposable {
   readonly records = new RecordTable();
+  /** Told when the watch of records finds that etcd was restored from a backup. */
+  readonly restored = new Listeners<null>();
   readonly pods = new PodTable();
   readonly nodes: NodeTable;
   readonly agents: AgentTable;
@@ -59,7 +62,12 @@ export class ClusterView implements AsyncDisposable {
     this.agents = new AgentTable(deps.agentNamespace);
     this.agents.startLooking(deps.nowMs());
     this.#reflectors = [
-      this.#reflect({ resource: IP_RECORDS, trim: withoutManagedFields, onEvent: (event) => this.#onRecord(event) }),
+      this.#reflect({
+        resource: IP_RECORDS,
+        onRestored: () => this.restored.tell(null),
+        trim: withoutManagedFields,
+        onEvent: (event) => this.#onRecord(event),
+      }),
       this.#reflect({ resource: PODS, trim: trimPod, onEvent: (event) => this.#onPod(event) }),
       this.#reflect({ resource: NODES, trim: trimNode, onEvent: (event) => this.#onNode(event) }),
       this.#reflect({ resource: LEASES, query: { namespace: NODE_LEASES }, onEvent: (event) => this.#onLease(event) }),

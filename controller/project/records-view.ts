@@ -17,6 +17,8 @@ export interface RecordsView {
   ofPool(pool: string): readonly IpRecord[];
   ofHolder(holder: HolderName): readonly IpRecord[];
   onChange(listener: (change: RecordChange) => void): Disposable;
+  /** Called when etcd was restored from a backup: records of addresses in use may be missing. */
+  onRestored(listener: () => void): Disposable;
 }
 
 export function recordsOf(view: ClusterView): RecordsView {
@@ -30,6 +32,7 @@ export function recordsOf(view: ClusterView): RecordsView {
       [...records.namesOfHolder(namespace, name)]
         .flatMap((it) => records.get(it)?.record ?? [])
         .filter(({ spec }) => spec.holder.kind === kind),
+    onRestored: (listener) => view.restored.add(listener),
     onChange: (listener) =>
       view.subscribe((change) => {
         if (change.of !== 'record') return;

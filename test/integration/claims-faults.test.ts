@@ -368,3 +368,24 @@ test('Cluster API that is not here costs one request now and then, and no watch;
   isServed = true;
   await stage.served('vm-0');
 });
+
+test('after a restore of etcd a claim waits, because a number that looks free may be in use', async () => {
+  await using own = await startClaimStage();
+  await own.pool('lab', ['10.0.0.5-10.0.0.9']);
+  await using _leader = own.lead();
+  await own.claim('vm-0');
+  await own.served('vm-0');
+  await own.cluster.server.saveStore();
+  // A server that starts writes some revisions itself: the backup must be further back than that.
+  const patch = (at: number) => own.admin.patch(POOLS, { name: 'lab' }, { metadata: { annotations: { at: `${at}` } } });
+  await vi.waitFor(() => sure(patch(-1)), PATIENCE);
+  await Promise.all(Array.from({ length: 1_000 }, (_, at) => patch(at)));
+  await own.ledger.create(specOf('10.0.0.6'));
+  await wait(500);
+  await own.cluster.server.restoreStore();
+  await vi.waitFor(async () => expect((await own.records()).length).toBe(1), PATIENCE);
+  await wait(2_000);
+  await vi.waitFor(() => own.claim('vm-1'), PATIENCE);
+  expect(await own.says('vm-1', 'False/PoolNotReady')).toContain('etcd was restored');
+  expect(await own.served('vm-0')).toBe('10.0.0.5');
+});
