@@ -11,7 +11,11 @@ import { projectPools } from '#controller/project/project-pools.ts';
 import { projectSubnets } from '#controller/project/project-subnets.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { sampleGauges } from '#controller/project/sample-gauges.ts';
+import { ShortageBoard } from '#controller/project/shortage-board.ts';
 import type { ReconcilerContext } from '#controller/reconcile/reconciler.ts';
+import type { WishRules } from '#controller/subnets/asking-application.ts';
+import { keepAutoPools } from '#controller/subnets/keep-auto-pools.ts';
+import type { WorkloadPods } from '#controller/subnets/workload-pods.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import type { Resource } from '#pkg/kube/objects/kube-object.ts';
 import { ENDPOINTS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
@@ -26,6 +30,8 @@ export interface NetworkReconcilersOptions extends ReconcilerContext {
   readonly rules: EndpointRules;
   readonly events: Events;
   readonly recordsMissingForMs: () => number;
+  /** Null: no pools are made from subnets. */
+  readonly autoPools: { readonly workloads: WorkloadPods; readonly wishRules: WishRules } | null;
 }
 
 export interface NetworkReconcilers extends AsyncDisposable {
@@ -38,7 +44,7 @@ export interface NetworkReconcilers extends AsyncDisposable {
  * with the collector, so they are passed in.
  */
 export function startNetworkReconcilers(options: NetworkReconcilersOptions): NetworkReconcilers {
-  const { client, log, records, pools } = options;
+  const { client, log, records, pools, autoPools } = options;
   const stack = new AsyncDisposableStack();
   const watch = (resource: Resource): ObjectView =>
     stack.use(
@@ -49,13 +55,15 @@ export function startNetworkReconcilers(options: NetworkReconcilersOptions): Net
     );
   const [subnets, reserved, endpoints] = [watch(SUBNETS), watch(RESERVED_IPS), watch(ENDPOINTS)];
   const catalog = stack.use(new PoolReadings(pools, reserved, subnets));
-  const all = { ...options, subnets, reserved, endpoints, catalog };
+  const shortages = autoPools === null ? null : new ShortageBoard();
+  const all = { ...options, subnets, reserved, endpoints, catalog, shortages };
   stack.use(keepPools(all));
   stack.use(keepSubnets(all));
   stack.use(projectPools(all));
   stack.use(projectSubnets(all));
   stack.use(projectEndpoints(all));
   stack.use(serveClaims(all));
+  if (autoPools !== null && shortages !== null) stack.use(keepAutoPools({ ...all, ...autoPools, shortages }));
   return {
     gauges: () => sampleGauges({ catalog, records, subnets }),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),

@@ -3,6 +3,7 @@ import { podsOf } from '#controller/project/pods-view.ts';
 import type { Sample } from '#controller/project/pool-gauges.ts';
 import { recordsOf } from '#controller/project/records-view.ts';
 import type { LeaderTask, Term } from '#controller/reconcile/leader-task.ts';
+import { workloadPodsOf } from '#controller/subnets/workload-pods.ts';
 import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
@@ -39,6 +40,10 @@ async function keepUp(term: Term, { config, onGauges, nowMs, settleMs, ...deps }
     nodeCount: () => view.nodes.size,
     rules: config,
     recordsMissingForMs: () => Math.max(0, view.steadySinceMs + settleMs - nowMs()),
+    autoPools:
+      config.enableSpiderSubnet && config.enableAutoPoolForApplication
+        ? { workloads: workloadPodsOf(view), wishRules: config }
+        : null,
   });
   onGauges(() => reconcilers.gauges());
   await ended(signal);

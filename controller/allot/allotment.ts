@@ -17,6 +17,8 @@ export class Allotment {
   readonly #records: RecordsOfSubnet;
   /** How many addresses the auto pools of a namespace have; those of deleted applications count too. */
   readonly #heldBy = new Map<string, bigint>();
+  /** Pools that could not lose as much as they should. */
+  readonly waiting = new Set<string>();
   readonly #free: IntervalSet;
   #allotted = IntervalSet.EMPTY;
 
@@ -66,7 +68,10 @@ export class Allotment {
     const unused = this.#records.unusedOf(own);
     const inside = unused.intersect(this.#records.usableOf(own));
     const outside = unused.subtract(this.#situation.subnet.addresses);
-    return addresses.subtract(dropAddresses(addresses, inside, excess)).subtract(outside);
+    const dropped = dropAddresses(addresses, inside, excess);
+    const isSubnets = addresses.isSubsetOf(this.#situation.subnet.addresses);
+    if (dropped.size < excess || !isSubnets) this.waiting.add(own.pool.name);
+    return addresses.subtract(dropped).subtract(outside);
   }
 
   /** A pool may take back at once what it dropped itself. */

@@ -41,6 +41,8 @@ const situation = fc
     });
     const nameOf = (index: number) =>
       pools.find(({ pool }) => pool.addresses.contains(BASE + BigInt(index + 1)))?.pool.name;
+    /** The pool of a record that has an address which its pool does not have: a pool that is gone, or one that shrank. */
+    const foreignOwner = (index: number) => (index % 3 === 0 ? (pools[0]?.pool.name ?? 'gone') : 'gone');
     return buildSituation({
       ips: [range(1n, 60n)],
       spec: {
@@ -50,7 +52,7 @@ const situation = fc
       reserved: at((index) => strange[index] === 'reserved'),
       pools,
       records: record.flatMap((state, index) => {
-        const pool = strange[index] === 'foreign' ? 'gone' : nameOf(index);
+        const pool = strange[index] === 'foreign' ? foreignOwner(index) : nameOf(index);
         return state === null || pool === undefined ? [] : [{ value: BASE + BigInt(index + 1), state, pool }];
       }),
       wanted: APPS.flatMap((name, app) => {
@@ -107,7 +109,10 @@ test('a pool gets nothing that is outside of the subnet, reserved, recorded, dro
         IntervalSet.of(before.records.map(({ value }) => ({ first: value, last: value }))),
         ...before.pools.filter((it) => it !== old).map(({ dropped }) => dropped),
       ];
-      for (const set of forbidden) expect(added.intersect(set).isEmpty).toBe(true);
+      const back = IntervalSet.of(
+        before.records.flatMap(({ value, pool: name }) => (name === pool.name ? [{ first: value, last: value }] : [])),
+      );
+      for (const set of forbidden) expect(added.subtract(back).intersect(set).isEmpty).toBe(true);
     }
   });
 });

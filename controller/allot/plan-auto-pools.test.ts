@@ -76,6 +76,15 @@ test.each([
     expected: ['change w 10.0.0.11 10.0.0.13'],
   },
   {
+    name: 'what an agent gave out after the pool had lost it is taken back',
+    given: {
+      wanted: [wants(web, 2)],
+      pools: [poolOf(web, 'w', ['10.0.0.10-10.0.0.11'], { dropped: ['10.0.0.12-10.0.0.14'] })],
+      records: [record('10.0.0.13', 'w'), record('10.0.0.14', 'w', 'Cooling')],
+    },
+    expected: ['change w 10.0.0.10 10.0.0.13'],
+  },
+  {
     name: 'addresses at fault are replaced while they last',
     given: {
       wanted: [wants(web, 2)],
@@ -265,4 +274,13 @@ test('two applications whose names are cut to the same one get two pools at once
   const long = (end: string) => keyOf('x', 1, { application: { ...web.application, name: 'n'.repeat(252) + end } });
   const { steps } = planAutoPools(buildSituation({ wanted: [wants(long('a'), 1), wants(long('b'), 1)] }));
   expect(new Set(steps.map(({ name }) => name)).size).toBe(2);
+});
+
+test.each([
+  { name: 'more in use than wanted', wanted: [wants(web, 0)], records: [record('10.0.0.10', 'w')], expected: ['w'] },
+  { name: 'unwanted and in use', wanted: [], records: [record('10.0.0.10', 'w')], expected: ['w'] },
+  { name: 'nothing in use', wanted: [wants(web, 0)], records: [], expected: [] },
+])('a pool waits for addresses to come back: $name', ({ wanted, records, expected }) => {
+  const pools = [poolOf(web, 'w', ['10.0.0.10-10.0.0.11'])];
+  expect([...planAutoPools(buildSituation({ wanted, records, pools })).waiting]).toEqual(expected);
 });

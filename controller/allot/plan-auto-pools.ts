@@ -10,23 +10,34 @@ import { formatIpNumber } from '#pkg/pool/subnet-wish.ts';
 import { toLabelValue } from '#pkg/record/record-metadata.ts';
 import { Allotment } from './allotment.ts';
 import type { SubnetPool, SubnetSituation, Wanted } from './subnet-situation.ts';
+import { takeBackStrays } from './take-back-strays.ts';
 
-type AutoPoolStep =
+export type AutoPoolStep =
   | { readonly do: 'create'; readonly name: string; readonly wanted: Wanted; readonly addresses: IntervalSet }
   /** `addresses`: all that the pool has from now on. */
   | { readonly do: 'change'; readonly name: string; readonly wanted: Wanted; readonly addresses: IntervalSet }
-  /** Nothing of it is held, and its application does not want it any more. The application is read before it is done. */
-  | { readonly do: 'delete'; readonly name: string; readonly application: Controller };
+  | DeleteStep;
+
+/** Nothing of the pool is held, and its application does not want it any more. The application is read before it is done. */
+interface DeleteStep {
+  readonly do: 'delete';
+  readonly name: string;
+  readonly application: Controller;
+}
 
 export interface AutoPoolPlan {
   readonly steps: readonly AutoPoolStep[];
   /** Who does not get what it wants. Its pool stays as it is. */
   readonly shortages: readonly (Shortage & { readonly wanted: Wanted })[];
+  /** Pools that become smaller, or go, when addresses of them are given back. */
+  readonly waiting: ReadonlySet<string>;
 }
 
 /** What is to be done so that every application has its pool. Carrying it out and planning again gives no step. */
-export function planAutoPools(situation: SubnetSituation): AutoPoolPlan {
+export function planAutoPools(seen: SubnetSituation): AutoPoolPlan {
+  const situation = takeBackStrays(seen);
   const allotment = new Allotment(situation);
+  const sizes = new Map(seen.pools.map(({ pool }) => [pool.name, pool.addresses]));
   const steps: AutoPoolStep[] = [];
   const shortages: AutoPoolPlan['shortages'][number][] = [];
   const owned = new Set<string>();
@@ -34,7 +45,8 @@ export function planAutoPools(situation: SubnetSituation): AutoPoolPlan {
   for (const wanted of situation.wanted.toSorted(compareWanted)) {
     const own = findOwn(wanted, situation);
     if (own !== null) owned.add(own.pool.name);
-    const next = own === null ? create(wanted, isTaken, allotment) : change(wanted, own, allotment);
+    const next =
+      own === null ? create(wanted, isTaken, allotment) : change(wanted, own, sizes.get(own.pool.name), allotment);
     if (typeof next === 'string') {
       const { application, interface: nic } = wanted.key;
       shortages.push({ application, interface: nic, why: next, wanted });
@@ -43,7 +55,13 @@ export function planAutoPools(situation: SubnetSituation): AutoPoolPlan {
       owned.add(next.name);
     }
   }
-  return { steps: [...steps, ...deletions(owned, situation, allotment)], shortages };
+  const unwanted = findUnwanted(owned, situation);
+  const held = unwanted.filter(({ name }) => allotment.isHeld(name));
+  return {
+    steps: [...steps, ...unwanted.filter((it) => !held.includes(it))],
+    shortages,
+    waiting: new Set([...allotment.waiting, ...held.map(({ name }) => name)]),
+  };
 }
 
 /** The pool of a re-created application is its own again if it was to stay, or if its pods are the new application's now. */
@@ -69,7 +87,12 @@ function create(wanted: Wanted, isTaken: (name: string) => boolean, allotment: A
 }
 
 /** A text says why the pool cannot grow: then nothing of it is changed. Null: it is as it should be. */
-function change(wanted: Wanted, own: SubnetPool, allotment: Allotment): AutoPoolStep | string | null {
+function change(
+  wanted: Wanted,
+  own: SubnetPool,
+  before: IntervalSet | undefined,
+  allotment: Allotment,
+): AutoPoolStep | string | null {
   const addresses = allotment.allot(wanted, own);
   if (typeof addresses === 'string') return addresses;
   const { name, auto } = own.pool;
@@ -77,10 +100,12 @@ function change(wanted: Wanted, own: SubnetPool, allotment: Allotment): AutoPool
     auto?.applicationUid === wanted.key.application.uid &&
     auto.reclaim === wanted.reclaim &&
     own.number === formatIpNumber(wanted.number);
-  return isMarked && addresses.equals(own.pool.addresses) ? null : { do: 'change', name, wanted, addresses };
+  return isMarked && before !== undefined && addresses.equals(before)
+    ? null
+    : { do: 'change', name, wanted, addresses };
 }
 
-function deletions(owned: ReadonlySet<string>, situation: SubnetSituation, allotment: Allotment): AutoPoolStep[] {
+function findUnwanted(owned: ReadonlySet<string>, situation: SubnetSituation): DeleteStep[] {
   const { subnet, pools, unclear } = situation;
   const isUnclear = (application: Omit<Controller, 'uid'>) => unclear.some((it) => isSameApplication(it, application));
   return pools
@@ -89,9 +114,9 @@ function deletions(owned: ReadonlySet<string>, situation: SubnetSituation, allot
       ({ auto, isTerminating }) =>
         auto?.reclaim === true && auto.subnet === toLabelValue(subnet.name) && !isTerminating,
     )
-    .filter(({ name }) => !owned.has(name) && !allotment.isHeld(name))
+    .filter(({ name }) => !owned.has(name))
     .toSorted((a, b) => compareText(a.name, b.name))
-    .flatMap((pool): AutoPoolStep[] => {
+    .flatMap((pool): DeleteStep[] => {
       const application = applicationOf(pool);
       return application === null || isUnclear(application) ? [] : [{ do: 'delete', name: pool.name, application }];
     });

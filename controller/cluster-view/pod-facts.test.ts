@@ -45,6 +45,7 @@ test('the facts of a pod, addresses in their one form, its controller and not it
     haveAllEnded: false,
     isAnyRunning: false,
     finishedAtMs: null,
+    subnetWish: null,
   });
 });
 

@@ -2,6 +2,8 @@ import { type DecodedPod, decodePod } from '#pkg/crd/decode-pod.ts';
 import { POD_MARKS } from '#pkg/crd/pod-marks.ts';
 import { pickFields, trimPodMetadata } from '#pkg/crd/trim-pod.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import type { Labels } from '#pkg/pool/request.ts';
+import { pickSubnetAnnotations } from '#pkg/pool/subnet-wish.ts';
 import { AGENT_LABELS, hasAgentLabels } from './agent-pods.ts';
 import type { SharedValues } from './shared-values.ts';
 
@@ -15,6 +17,8 @@ export interface PodFacts extends Omit<DecodedPod, 'reason'> {
   readonly isAnyRunning: boolean;
   /** When the last container ended, as the kubelet reports it. */
   readonly finishedAtMs: number | null;
+  /** Its annotations about subnets; null for almost all pods. */
+  readonly subnetWish: Labels | null;
 }
 
 /** The default of Kubernetes. */
@@ -44,6 +48,7 @@ export function toPodFacts(object: KubeObject, shared: SharedValues): PodFacts {
   const given = asMap(status);
   const statuses = STATUS_LISTS.flatMap((list) => asList(given[list])).map((it) => asMap(asMap(it)['state']));
   const ended = statuses.map((state) => state['terminated']).filter(isMap);
+  const wish = pickSubnetAnnotations(metadata.annotations ?? {});
   const reported = asList(given['containerStatuses']).length;
   return {
     namespace: shared.text(pod.namespace),
@@ -60,6 +65,7 @@ export function toPodFacts(object: KubeObject, shared: SharedValues): PodFacts {
     podIPs: pod.podIPs,
     haveAllEnded: reported > 0 && reported >= countContainers(spec) && ended.length === statuses.length,
     isAnyRunning: statuses.some((state) => isMap(state['running'])),
+    subnetWish: wish === null ? null : shared.value(wish),
     finishedAtMs: ended.reduce<number | null>((latest, { finishedAt }) => {
       const ms = toMs(finishedAt);
       return ms === null ? latest : Math.max(latest ?? ms, ms);

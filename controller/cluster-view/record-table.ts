@@ -53,6 +53,11 @@ export class RecordTable {
     return this.#retained.countBefore(record);
   }
 
+  /** Also of pools that do not exist any more. */
+  poolNames(): Iterable<string> {
+    return this.#byPool.keys();
+  }
+
   ofPool(pool: string): KnownRecord[] {
     return this.#known(this.#byPool.get(pool));
   }

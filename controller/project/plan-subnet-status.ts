@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { formatShortages, SHORTAGE_CONDITION, type Shortage } from '#pkg/autopool/shortage.ts';
 import type { SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import { omitAbsent } from '#pkg/decode/untrusted.ts';
 import { formatCidr } from '#pkg/ip/cidr.ts';
@@ -20,7 +21,7 @@ export interface SubnetStatus {
   readonly allocatedIPCount: JsonCount;
   /** JSON as Spiderpool writes it: the ranges of each pool. */
   readonly controlledIPPools?: string;
-  readonly conditions?: readonly unknown[];
+  readonly conditions: readonly unknown[];
 }
 
 export interface SubnetFacts {
@@ -28,27 +29,28 @@ export interface SubnetFacts {
   readonly generation: number;
   /** Why it contradicts an earlier subnet or pool; else null. */
   readonly overlap: string | null;
+  /** Who does not get what it wants; null where no pools are made from subnets. */
+  readonly shortages: readonly Shortage[] | null;
 }
+
+const SUBNET_CONDITIONS = ['Ready', SHORTAGE_CONDITION, 'Overlap'];
 
 const OWNER = 'ipam.spidernet.io/owner-application-';
 
 /** The status that follows from its pools, or null if `before` is equal to it. `pools` may contain pools of other networks. */
 export function planSubnetStatus(
-  { subnet, generation, overlap }: SubnetFacts,
+  facts: SubnetFacts,
   pools: readonly PoolOfSubnet[],
   before: unknown,
   now: Date,
 ): SubnetStatus | null {
+  const { subnet } = facts;
   const own = pools
     .filter(({ pool }) => isPoolOfSubnet(subnet, pool))
     .sort((a, b) => (a.pool.name < b.pool.name ? -1 : 1));
   const given = IntervalSet.of(own.flatMap(({ pool }) => pool.addresses.intersect(subnet.addresses).intervals()));
   const found = isMap(before) ? before : {};
-  const wanted: WantedCondition[] =
-    overlap === null
-      ? []
-      : [{ type: 'Overlap', status: 'True', reason: 'Later', message: overlap, observedGeneration: generation }];
-  const conditions = settleConditions(found['conditions'], wanted, { ours: ['Overlap'], now });
+  const conditions = settleConditions(found['conditions'], subnetConditions(facts), { ours: SUBNET_CONDITIONS, now });
   const status: SubnetStatus = omitAbsent({
     totalIPCount: toJsonCount(subnet.addresses.size),
     allocatedIPCount: toJsonCount(given.size),
@@ -56,11 +58,39 @@ export function planSubnetStatus(
       own.length === 0
         ? undefined
         : JSON.stringify(Object.fromEntries(own.map((one) => [one.pool.name, controlled(subnet, one)]))),
-    conditions: conditions.length === 0 ? undefined : conditions,
+    conditions,
   });
   const { totalIPCount, allocatedIPCount } = status;
   const readBack = { ...status, totalIPCount: asRead(totalIPCount), allocatedIPCount: asRead(allocatedIPCount) };
   return isDeepStrictEqual(readBack, found) ? null : status;
+}
+
+/** Ready, and Insufficient where pools are made from subnets, are always there; Overlap only if it is true. */
+function subnetConditions({ subnet, generation, overlap, shortages }: SubnetFacts): WantedCondition[] {
+  const condition = (type: string, status: 'True' | 'False', reason: string, message = ''): WantedCondition => ({
+    type,
+    status,
+    reason,
+    message,
+    observedGeneration: generation,
+  });
+  const ready = subnet.isTerminating
+    ? condition('Ready', 'False', 'Terminating', 'no new pools are made from it; it goes when its last pool is gone')
+    : condition('Ready', 'True', 'Serving');
+  return [
+    ready,
+    ...(shortages === null ? [] : [shortageCondition(shortages, condition)]),
+    ...(overlap === null ? [] : [condition('Overlap', 'True', 'Later', overlap)]),
+  ];
+}
+
+function shortageCondition(
+  shortages: readonly Shortage[],
+  condition: (type: string, status: 'True' | 'False', reason: string, message?: string) => WantedCondition,
+): WantedCondition {
+  return shortages.length === 0
+    ? condition(SHORTAGE_CONDITION, 'False', 'Enough')
+    : condition(SHORTAGE_CONDITION, 'True', 'Lacking', formatShortages(shortages));
 }
 
 export function isPoolOfSubnet({ domain, subnet }: SpiderSubnet, pool: Pick<Pool, 'domain' | 'subnet'>): boolean {

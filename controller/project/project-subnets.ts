@@ -4,11 +4,14 @@ import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import { planSubnetStatus } from './plan-subnet-status.ts';
 import { changedNames, type PoolReadings, readSubnet } from './pool-catalog.ts';
+import type { ShortageBoard } from './shortage-board.ts';
 
 export interface ProjectSubnetsOptions extends ReconcilerContext {
   readonly subnets: ObjectView;
   readonly pools: ObjectView;
   readonly catalog: PoolReadings;
+  /** Null: no pools are made from subnets. */
+  readonly shortages: ShortageBoard | null;
 }
 
 const DEBOUNCE_MS = 1_000;
@@ -17,7 +20,7 @@ const OVERLAPS = '*';
 
 /** Keeps the status of every subnet equal to the ranges of its pools, and repairs what other clients write there. */
 export function projectSubnets(options: ProjectSubnetsOptions): AsyncDisposable {
-  const { client, now, subnets, pools, catalog } = options;
+  const { client, now, subnets, pools, catalog, shortages } = options;
   /** The last known network of each pool, for pools that were deleted. */
   const networks = new Map<string, string>();
   let marked: ReadonlyMap<string, string> = new Map();
@@ -40,6 +43,7 @@ export function projectSubnets(options: ProjectSubnetsOptions): AsyncDisposable 
       for (const { metadata } of subnets.all()) enqueue(metadata.name);
       for (const { metadata } of pools.all()) seePool(metadata.name);
       return [
+        ...(shortages === null ? [] : [shortages.onChange(enqueue)]),
         subnets.onChange(({ name }) => {
           enqueue(name);
           enqueue(OVERLAPS);
@@ -66,7 +70,8 @@ export function projectSubnets(options: ProjectSubnetsOptions): AsyncDisposable 
         return pool === null ? [] : [{ pool, labels: found?.object.metadata.labels ?? {} }];
       });
       const overlap = catalog.subnetOverlaps().subnets.get(name) ?? null;
-      const facts = { subnet, overlap, generation: object.metadata.generation ?? 0 };
+      const lacking = shortages?.of(name) ?? null;
+      const facts = { subnet, overlap, generation: object.metadata.generation ?? 0, shortages: lacking };
       const status = planSubnetStatus(facts, known, object['status'], now());
       if (status === null) return undefined;
       const { uid, resourceVersion } = object.metadata;

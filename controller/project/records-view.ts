@@ -15,6 +15,8 @@ export interface RecordsView {
   all(): Iterable<IpRecord>;
   get(name: string): IpRecord | null;
   ofPool(pool: string): readonly IpRecord[];
+  /** The pools with records, also those that do not exist any more. */
+  poolNames(): Iterable<string>;
   ofHolder(holder: HolderName): readonly IpRecord[];
   onChange(listener: (change: RecordChange) => void): Disposable;
   /** Called when etcd was restored from a backup: records of addresses in use may be missing. */
@@ -28,6 +30,7 @@ export function recordsOf(view: ClusterView): RecordsView {
     all: () => Array.from(records.all(), ({ record }) => record),
     get: (name) => records.get(name)?.record ?? null,
     ofPool: (pool) => records.ofPool(pool).map(({ record }) => record),
+    poolNames: () => records.poolNames(),
     ofHolder: ({ kind, namespace, name }) =>
       [...records.namesOfHolder(namespace, name)]
         .flatMap((it) => records.get(it)?.record ?? [])

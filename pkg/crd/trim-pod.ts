@@ -1,9 +1,10 @@
+import { SUBNET_ANNOTATIONS } from '#pkg/pool/annotation-keys.ts';
 import type { PodObject } from './decode-pod.ts';
 import { POD_MARKS } from './pod-marks.ts';
 
 type Metadata = PodObject['metadata'];
 
-const MARKS: readonly string[] = Object.values(POD_MARKS);
+const MARKS: readonly string[] = [...Object.values(POD_MARKS), ...SUBNET_ANNOTATIONS];
 
 /**
  * The metadata that `decodePod` reads. Lists of all pods are trimmed while they arrive. What is not well formed stays as it

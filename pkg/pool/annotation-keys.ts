@@ -8,6 +8,14 @@ export const POD_ANNOTATIONS = {
   reclaim: 'ipam.spidernet.io/ippool-reclaim',
 } as const;
 
+/** What an application that asks for a subnet writes into its pod template. */
+export const SUBNET_ANNOTATIONS: readonly string[] = [
+  POD_ANNOTATIONS.subnets,
+  POD_ANNOTATIONS.subnet,
+  POD_ANNOTATIONS.ipNumber,
+  POD_ANNOTATIONS.reclaim,
+];
+
 /** Per family, the spelling that wins first: the second is that of an older page of Spiderpool. */
 export const NAMESPACE_ANNOTATIONS = {
   v4: ['ipam.spidernet.io/default-ipv4-ippool', 'ipam.spidernet.io/defaultv4ippool'],

@@ -1,5 +1,5 @@
 import { quote } from '#pkg/ip/quote.ts';
-import { POD_ANNOTATIONS } from './annotation-keys.ts';
+import { POD_ANNOTATIONS, SUBNET_ANNOTATIONS } from './annotation-keys.ts';
 import { AnnotationReader, type Parsed } from './annotation-reader.ts';
 import type { Labels } from './request.ts';
 import { type NicSubnets, parseSubnet, parseSubnets } from './subnet-annotations.ts';
@@ -22,6 +22,13 @@ export interface SubnetWish {
 
 /** The most addresses of one pool that is made for an application. A tenant writes the number, and a typing error must not take a subnet. */
 export const MOST_IPS_OF_AUTO_POOL = 20_000;
+
+/** The annotations that concern subnets; null where none is asked for. */
+export function pickSubnetAnnotations(annotations: Labels): Labels | null {
+  const { [POD_ANNOTATIONS.subnets]: subnets, [POD_ANNOTATIONS.subnet]: subnet } = annotations;
+  if (subnets === undefined && subnet === undefined) return null;
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => SUBNET_ANNOTATIONS.includes(key)));
+}
 
 /** Null: no subnet is asked for. Throws `bad-annotation`, which names annotation and fault. */
 export function parseSubnetWish(annotations: Labels): Parsed<SubnetWish> | null {

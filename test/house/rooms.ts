@@ -184,6 +184,19 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     [...CONTROLLER, 'controller/cluster-view', 'controller/reconcile', 'controller/project'],
     ['pino'],
   ),
+  // Makes the pools of applications that ask for subnets.
+  'controller/subnets': onNode(
+    [
+      ...CONTROLLER,
+      'pkg/concurrency',
+      'controller/cluster-view',
+      'controller/reconcile',
+      'controller/allot',
+      'controller/project',
+      'controller/lifecycle',
+    ],
+    ['pino'],
+  ),
   'controller/admission': onNode(
     [...CONTROLLER, 'controller/cluster-view', 'controller/project', 'controller/lifecycle'],
     ['pino'],
@@ -203,6 +216,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'controller/project',
       'controller/claims',
       'controller/lifecycle',
+      'controller/subnets',
       'controller/admission',
       'controller/collect',
     ],

@@ -336,7 +336,7 @@ async function lead(): Promise<AsyncDisposable> {
   const events = stack.use(new EventSink(client, { reporter: 'controller', instance: 'test' }));
   stack.use(keepPools({ ...context, ledger, events }));
   stack.use(keepSubnets({ ...context, events }));
-  stack.use(projectSubnets(context));
+  stack.use(projectSubnets({ ...context, shortages: null }));
   stack.use(projectPools({ ...context, nodeCount: () => 1 }));
   return stack;
 }

@@ -46,6 +46,7 @@ test('the life of a pool: admitted, used, shown, not deleted, given back, gone; 
     pods: views.pods,
     events: NO_EVENTS,
     nodeCount: () => 3,
+    autoPools: null,
     rules: { enableStatefulSet: true, enableCleanOutdatedEndpoint: false },
   });
 

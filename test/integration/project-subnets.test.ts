@@ -24,9 +24,18 @@ const SPEC = { subnet: '10.0.0.0/16', ips: ['10.0.0.1-10.0.0.9'] };
 test('the status of a subnet follows its pools, and is repaired', async () => {
   const client = cluster.controller();
   await using views = watchAsLeader(client);
-  await using _ = projectSubnets({ client, log: silent, now: () => new Date(), isLeader: () => true, ...views });
+  await using _ = projectSubnets({
+    client,
+    log: silent,
+    now: () => new Date(),
+    isLeader: () => true,
+    shortages: null,
+    ...views,
+  });
   const isShown = (status: object) =>
-    eventually(admin, SUBNETS, { name: 's' }, (subnet) => expect(subnet?.['status']).toEqual(status));
+    eventually(admin, SUBNETS, { name: 's' }, (subnet) =>
+      expect(subnet?.['status']).toEqual({ ...status, conditions: [expect.objectContaining({ type: 'Ready' })] }),
+    );
 
   await sure(admin.create(SUBNETS, poolOf('s', SPEC)));
   await isShown({ totalIPCount: 9, allocatedIPCount: 0 });

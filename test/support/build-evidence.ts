@@ -29,6 +29,7 @@ export function buildPod(change: Partial<PodFacts> = {}): PodFacts {
     haveAllEnded: false,
     isAnyRunning: true,
     finishedAtMs: null,
+    subnetWish: null,
     ...change,
   };
 }

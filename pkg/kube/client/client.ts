@@ -15,6 +15,7 @@ import {
 import { type ObjectList, type Page, readObjectPage } from '#pkg/kube/objects/object-list.ts';
 import { ColumnCutter, type ObjectTable, readTablePage, type TablePage } from '#pkg/kube/objects/object-table.ts';
 import { type Failure, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
+import { readServedKinds, type ServedKind } from '#pkg/kube/objects/served-kinds.ts';
 import type { LoadAccess } from '#pkg/kube/transport/connection.ts';
 import type { OpenStream } from '#pkg/kube/transport/exchange.ts';
 import type { Timing } from '#pkg/kube/transport/timing.ts';
@@ -29,6 +30,10 @@ export type Trim = (object: KubeObject) => KubeObject;
 
 export interface ReadOptions extends CallOptions {
   readonly form?: Form;
+}
+
+export interface GetOptions extends ReadOptions {
+  readonly subresource?: 'scale';
 }
 
 /** `timeoutMs` is for the whole list with all its pages. Without it each page has 10 s and the list two minutes. */
@@ -82,14 +87,18 @@ export class KubeClient implements Disposable {
   }
 
   /** Never from a cache: the answer is not older than the call. */
-  get(resource: Resource, at: ObjectName, { form, ...options }: ReadOptions = {}): Promise<Outcome<KubeObject>> {
+  get(
+    resource: Resource,
+    at: ObjectName,
+    { form, subresource, ...options }: GetOptions = {},
+  ): Promise<Outcome<KubeObject>> {
     const accept = form === 'metadata' ? { accept: METADATA } : {};
     return this.#object({
       ...options,
       ...accept,
       ...about(resource, at),
       method: 'GET',
-      path: objectPath(resource, at),
+      path: objectPath(resource, at, subresource),
     });
   }
 
@@ -172,6 +181,18 @@ export class KubeClient implements Disposable {
     const path = collectionPath(resource, object.metadata.namespace);
     const body = withKind(resource, object);
     return this.#object({ ...options, ...about(resource, object.metadata), method: 'POST', path, body });
+  }
+
+  /** The kinds of one group and version. NotServed: there is no such group or version. */
+  async kindsOf(
+    { group, version }: Pick<Resource, 'group' | 'version'>,
+    options: CallOptions = {},
+  ): Promise<Outcome<ServedKind[]>> {
+    const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+    const outcome = await this.#caller.call({ ...options, plural: '', method: 'GET', path });
+    if (!outcome.ok) return outcome;
+    const kinds = readServedKinds(outcome.object, { group, version });
+    return kinds === null ? failure('BadAnswer', 'the answer is no list of kinds') : { ok: true, object: kinds };
   }
 
   /** A request that stores no object, such as a SubjectAccessReview. */

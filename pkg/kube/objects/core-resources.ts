@@ -7,5 +7,5 @@ export const CONFIG_MAPS: Resource = { group: '', version: 'v1', plural: 'config
 export const DEPLOYMENTS: Resource = { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment' };
 export const DAEMON_SETS: Resource = { group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet' };
 export const REPLICA_SETS: Resource = { group: 'apps', version: 'v1', plural: 'replicasets', kind: 'ReplicaSet' };
-export const JOBS: Resource = { group: 'batch', version: 'v1', plural: 'jobs', kind: 'Job' };
 export const CRON_JOBS: Resource = { group: 'batch', version: 'v1', plural: 'cronjobs', kind: 'CronJob' };
+export const JOBS: Resource = { group: 'batch', version: 'v1', plural: 'jobs', kind: 'Job' };

@@ -1,0 +1,121 @@
+import type { Logger } from 'pino';
+import type { AutoPoolStep } from '#controller/allot/plan-auto-pools.ts';
+import type { Pass } from '#controller/reconcile/reconciler.ts';
+import type { SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
+import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { isHeldState } from '#pkg/record/ip-record.ts';
+import type { AskingApplications } from './applications.ts';
+import { templateAnnotations } from './built-in-kinds.ts';
+import { changedPoolObject, newPoolObject, readDropped } from './pool-object.ts';
+import type { PoolNow, PoolsNow } from './pools-now.ts';
+import type { ApplicationReader } from './read-application.ts';
+
+export interface CarryOutDeps {
+  readonly client: KubeClient;
+  readonly log: Logger;
+  readonly now: () => Date;
+  readonly ledger: Pick<Ledger, 'takenOf'>;
+  readonly pools: PoolsNow;
+  readonly applications: AskingApplications;
+  readonly reader: ApplicationReader;
+}
+
+type Write = Pass['write'];
+type StepOf<K extends AutoPoolStep['do']> = Extract<AutoPoolStep, { do: K }>;
+
+/** An application that cannot be read now may be readable in a minute. */
+const LOOK_AGAIN_MS = 60_000;
+
+/** Carries out the steps of one plan. One write for each; each returns when the next pass is due, undefined for no need of one. */
+export class CarryOut {
+  readonly #deps: CarryOutDeps;
+  readonly #of: { readonly subnet: SpiderSubnet; readonly object: KubeObject };
+  readonly #write: Write;
+
+  constructor(deps: CarryOutDeps, of: { readonly subnet: SpiderSubnet; readonly object: KubeObject }, write: Write) {
+    this.#deps = deps;
+    this.#of = of;
+    this.#write = write;
+  }
+
+  do(step: AutoPoolStep): Promise<number | undefined> {
+    if (step.do === 'create') return this.#create(step);
+    const pool = this.#deps.pools.find(step.name);
+    if (pool === null) return Promise.resolve(undefined);
+    return step.do === 'change' ? this.#change(step, pool) : this.#delete(step, pool);
+  }
+
+  async #create({ name, wanted, addresses }: StepOf<'create'>): Promise<number | undefined> {
+    const { client, log, pools } = this.#deps;
+    const object = newPoolObject(name, wanted, addresses, this.#of);
+    const written = await this.#write(`create pool ${name}`, () => client.create(POOLS, object));
+    if (!('object' in written)) return written.requeueMs;
+    pools.noteWritten(written.object);
+    log.info({ pool: name, subnet: this.#of.subnet.name, addresses: Number(addresses.size) }, 'auto pool created');
+    return undefined;
+  }
+
+  async #change(step: StepOf<'change'>, { object, pool }: PoolNow): Promise<number | undefined> {
+    const before = pool?.addresses ?? IntervalSet.EMPTY;
+    const lost = before.subtract(step.addresses);
+    const dropped = lost.union(readDropped(object, this.#deps.now()).addresses).subtract(step.addresses);
+    const written = await this.#store(object, { ...step, dropped });
+    if (!('object' in written) || lost.isEmpty) return written.requeueMs;
+    return this.#takeBack(written.object, { ...step, dropped }, lost);
+  }
+
+  /** An agent may have given out one of the lost addresses since the records were looked at: the pool gets it back before anybody else can. */
+  async #takeBack(
+    object: KubeObject,
+    step: StepOf<'change'> & { readonly dropped: IntervalSet },
+    lost: IntervalSet,
+  ): Promise<number | undefined> {
+    const taken = await this.#deps.ledger.takenOf(step.name);
+    const back = taken.filter(({ value, state }) => isHeldState(state) && lost.contains(value));
+    if (back.length === 0) return undefined;
+    const set = IntervalSet.of(back.map(({ value }) => ({ first: value, last: value })));
+    const next = { ...step, addresses: step.addresses.union(set), dropped: step.dropped.subtract(set) };
+    return (await this.#store(object, next)).requeueMs;
+  }
+
+  async #store(object: KubeObject, step: StepOf<'change'> & { readonly dropped: IntervalSet }) {
+    const { client, log, pools, now } = this.#deps;
+    const { subnet } = this.#of;
+    const next = changedPoolObject(object, step, { subnet, now: now() });
+    const written = await this.#write(`change pool ${step.name}`, () => client.update(POOLS, next));
+    if ('object' in written) {
+      pools.noteWritten(written.object);
+      log.info({ pool: step.name, subnet: subnet.name, addresses: Number(step.addresses.size) }, 'auto pool changed');
+    }
+    return written;
+  }
+
+  /** The pool goes only if its application is proven gone, or says itself that it does not ask for subnets or not for this one. */
+  async #delete({ name, application }: StepOf<'delete'>, { object }: PoolNow): Promise<number | undefined> {
+    const { client, log, applications, reader } = this.#deps;
+    if (applications.find(application)?.application.uid !== application.uid) {
+      const reading = await reader.read(application);
+      if (reading.is === 'unknown') {
+        log.warn({ pool: name, why: reading.because }, 'auto pool kept: its application cannot be read');
+        return LOOK_AGAIN_MS;
+      }
+      // It asks, and the watch has not told it yet, or it has no pods now that would tell.
+      if (reading.is === 'there' && (templateAnnotations(reading.object) !== null || !hasTemplate(reading.object)))
+        return LOOK_AGAIN_MS;
+    }
+    const { uid, resourceVersion } = object.metadata;
+    const seen = { name, uid, resourceVersion };
+    const { requeueMs } = await this.#write(`delete pool ${name}`, () => client.delete(POOLS, seen));
+    if (requeueMs === undefined) log.info({ pool: name, subnet: this.#of.subnet.name }, 'auto pool deleted');
+    return requeueMs;
+  }
+}
+
+function hasTemplate(object: KubeObject): boolean {
+  const { template, jobTemplate } = (object['spec'] ?? {}) as { template?: unknown; jobTemplate?: unknown };
+  return template !== undefined || jobTemplate !== undefined;
+}

@@ -1,0 +1,137 @@
+import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
+import { type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
+import type { OwnerReference } from '#pkg/crd/decode-owner.ts';
+import { isAlive } from '#pkg/crd/pod-life.ts';
+import type { Events } from '#pkg/kube/events/events.ts';
+import type { Controller, Labels } from '#pkg/pool/request.ts';
+import { type AskingApplications, applicationKey } from './applications.ts';
+import { readApplication, type WishRules } from './asking-application.ts';
+import { type AskingObject, isBuiltIn, templateAnnotations } from './built-in-kinds.ts';
+import type { ApplicationReader } from './read-application.ts';
+import type { WorkloadPods } from './workload-pods.ts';
+
+export interface ForeignApplicationsOptions extends ReconcilerContext {
+  readonly pods: WorkloadPods;
+  readonly applications: AskingApplications;
+  readonly reader: ApplicationReader;
+  readonly rules: WishRules;
+  readonly events: Events;
+}
+
+/** An application of a kind that Kubernetes does not bring along, as its pods or ReplicaSets name it. */
+interface Claimed {
+  readonly application: Controller;
+  /** As a pod or a ReplicaSet of it says. */
+  annotations: Labels;
+  /** The pods, ReplicaSets and Jobs that name it. */
+  readonly by: Set<string>;
+}
+
+const DEBOUNCE_MS = 200;
+/** Nothing tells when such an application is scaled, so it is read again. */
+const READ_AGAIN_MS = 30_000;
+const MOST_CLAIMED = 5_000;
+
+/**
+ * Finds applications of other kinds through their pods. What a pod says of its owner is a tenant's word: the owner is read, uncached,
+ * before a pool is made for it.
+ */
+export class ForeignApplications implements AsyncDisposable {
+  readonly #options: ForeignApplicationsOptions;
+  readonly #claimed = new Map<string, Claimed>();
+  readonly #reconciler: AsyncDisposable;
+  #enqueue: (key: string) => void = () => {};
+
+  constructor(options: ForeignApplicationsOptions) {
+    this.#options = options;
+    this.#reconciler = startReconciler(options, {
+      kind: 'application',
+      failed: 'application not read',
+      debounceMs: DEBOUNCE_MS,
+      caches: [options.pods],
+      watch: (enqueue) => {
+        this.#enqueue = enqueue;
+        for (const key of this.#claimed.keys()) enqueue(key);
+        for (const pod of options.pods.all()) this.#onPod(null, pod);
+        return [options.pods.onChange(({ before, now }) => this.#onPod(before, now))];
+      },
+      reconcile: (key) => this.#reconcile(key),
+    });
+  }
+
+  /** A ReplicaSet or Job that another kind has made. */
+  claim({ itself, annotations }: AskingObject, madeBy: OwnerReference): void {
+    this.#claim({ ...madeBy, namespace: itself.namespace }, annotations, applicationKey(itself));
+  }
+
+  unclaim(by: Omit<Controller, 'uid'>): void {
+    this.#unclaim(applicationKey(by));
+  }
+
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.#reconciler[Symbol.asyncDispose]();
+  }
+
+  #onPod(before: PodFacts | null, now: PodFacts | null): void {
+    const pod = now ?? before;
+    if (pod === null || pod.subnetWish === null || pod.controller === null || pod.isHostNetwork) return;
+    if (isBuiltIn(pod.controller)) return; // a ReplicaSet or Job tells itself who made it
+    const by = `Pod ${pod.namespace}/${pod.name}`;
+    if (now === null || !isAlive(now)) this.#unclaim(by);
+    else this.#claim({ ...pod.controller, namespace: pod.namespace }, pod.subnetWish, by);
+  }
+
+  #claim({ apiVersion, kind, namespace, name, uid }: Controller, annotations: Labels, by: string): void {
+    const application = { apiVersion, kind, namespace, name, uid };
+    const key = `${applicationKey(application)} ${uid}`;
+    const claimed = this.#claimed.get(key);
+    if (claimed === undefined && this.#claimed.size >= MOST_CLAIMED) return;
+    if (claimed?.by.has(by) && JSON.stringify(claimed.annotations) === JSON.stringify(annotations)) return;
+    if (claimed === undefined) this.#claimed.set(key, { application, annotations, by: new Set([by]) });
+    else {
+      claimed.by.add(by);
+      claimed.annotations = annotations;
+    }
+    this.#enqueue(key);
+  }
+
+  #unclaim(by: string): void {
+    for (const [key, claimed] of this.#claimed) {
+      if (!claimed.by.delete(by) || claimed.by.size > 0) continue;
+      this.#claimed.delete(key);
+      this.#enqueue(key);
+      this.#options.applications.remove(claimed.application);
+    }
+  }
+
+  async #reconcile(key: string): Promise<number | undefined> {
+    const claimed = this.#claimed.get(key);
+    if (claimed === undefined) return undefined;
+    const { applications, reader, rules, events, log } = this.#options;
+    const { application } = claimed;
+    const reading = await reader.read(application);
+    if (this.#claimed.get(key) !== claimed) return undefined;
+    if (reading.is === 'gone') {
+      if (applications.find(application)?.application.uid === application.uid) applications.remove(application);
+      log.warn({ application: applicationKey(application) }, 'pods name an application that does not exist');
+      return READ_AGAIN_MS;
+    }
+    if (reading.is === 'unknown') {
+      // What was known of it stays: that its kind is not served now proves nothing.
+      const note = `no pool is made from a subnet: ${reading.because}; the controller needs the right to get ${application.kind} objects`;
+      events.emit({ regarding: application, type: 'Warning', reason: 'ApplicationNotRead', note });
+      return READ_AGAIN_MS;
+    }
+    const annotations = templateAnnotations(reading.object) ?? claimed.annotations;
+    const replicas = await reader.replicasOf(application, reading.kind);
+    const asking = readApplication(application, { annotations, replicas }, rules);
+    if (asking.fault !== null) events.emit(faultEvent(application, asking.fault));
+    applications.put(asking);
+    return READ_AGAIN_MS;
+  }
+}
+
+export function faultEvent(regarding: Controller, fault: string) {
+  const note = `no pool is made from a subnet: ${fault}`;
+  return { regarding, type: 'Warning', reason: 'BadSubnetAnnotation', note } as const;
+}

@@ -1,0 +1,103 @@
+import { type AutoPoolPlan, planAutoPools } from '#controller/allot/plan-auto-pools.ts';
+import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { type PoolReadings, readSubnet } from '#controller/project/pool-catalog.ts';
+import type { RecordsView } from '#controller/project/records-view.ts';
+import type { ShortageBoard } from '#controller/project/shortage-board.ts';
+import { type Pass, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
+import { mapAtMost } from '#pkg/concurrency/map-at-most.ts';
+import type { Events } from '#pkg/kube/events/events.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { WishRules } from './asking-application.ts';
+import { CarryOut } from './carry-out.ts';
+import { observeSubnet } from './observe-subnet.ts';
+import { PoolsNow } from './pools-now.ts';
+import { ApplicationReader } from './read-application.ts';
+import { SubnetNews } from './subnet-news.ts';
+import { WhoAsks } from './who-asks.ts';
+import type { WorkloadPods } from './workload-pods.ts';
+
+export interface KeepAutoPoolsOptions extends ReconcilerContext {
+  readonly subnets: ObjectView;
+  readonly pools: ObjectView;
+  readonly reserved: ObjectView;
+  readonly catalog: PoolReadings;
+  readonly records: RecordsView;
+  readonly workloads: WorkloadPods;
+  readonly ledger: Pick<Ledger, 'takenOf'>;
+  readonly events: Events;
+  readonly wishRules: WishRules;
+  readonly shortages: ShortageBoard;
+}
+
+const DEBOUNCE_MS = 100;
+/** Pools of one subnet that are written at once. */
+const AT_ONCE = 8;
+
+/** Makes, grows, shrinks and takes back the pools of the applications that ask for subnets. One pass per subnet at a time. */
+export function keepAutoPools(options: KeepAutoPoolsOptions): AsyncDisposable {
+  const { now, subnets, reserved, catalog, records, workloads, shortages } = options;
+  const stack = new AsyncDisposableStack();
+  const reader = new ApplicationReader(options.client);
+  const pools = stack.use(new PoolsNow(options.pools));
+  const asks = stack.use(new WhoAsks({ ...options, reader }));
+  const { applications } = asks;
+  const isHeldBy = asks.isHeldBy.bind(asks);
+  const sources = { applications, pools, records, isHeldBy, reserved: catalog.reserved.bind(catalog) };
+  /** Pools for which it matters that an address is given back, by subnet. */
+  const waiting = new Map<string, ReadonlySet<string>>();
+  const isAwaited = (subnet: string, pool: string) =>
+    waiting.get(subnet)?.has(pool) === true || (shortages.of(subnet).length > 0 && !pools.has(pool));
+
+  const reconcile = async (name: string, { write }: Pass): Promise<number | undefined> => {
+    const object = subnets.get({ name });
+    const subnet = object === null ? null : readSubnet(object);
+    if (object === null || subnet === null) {
+      waiting.delete(name);
+      shortages.put(name, []);
+      tellMissing(name, object === null ? 'does not exist' : 'cannot be read', asks, options.events);
+      return undefined;
+    }
+    const { situation, nextFreeInMs } = observeSubnet(subnet, object, sources, now());
+    const plan = planAutoPools(situation);
+    waiting.set(name, plan.waiting);
+    tellShortages(name, plan, options);
+    const carryOut = new CarryOut({ ...options, pools, applications, reader }, { subnet, object }, write);
+    const done = await mapAtMost(AT_ONCE, plan.steps, (step) =>
+      carryOut.do(step).catch((thrown: unknown) => ({ thrown })),
+    );
+    // Each step had its turn: the fault of one application does not hold up the others.
+    const failed = done.find((it) => typeof it === 'object');
+    if (failed !== undefined) throw failed.thrown;
+    const again = done.filter((it) => typeof it === 'number');
+    if (plan.shortages.length > 0 && nextFreeInMs !== null) again.push(nextFreeInMs + 1);
+    return again.length === 0 ? undefined : Math.min(...again);
+  };
+
+  stack.use(
+    startReconciler(options, {
+      kind: 'subnet',
+      failed: 'auto pools not reconciled',
+      debounceMs: DEBOUNCE_MS,
+      caches: [subnets, options.pools, reserved, records, workloads, asks],
+      watch: (enqueue) => new SubnetNews({ ...options, applications, poolsNow: pools, isAwaited }, enqueue).subscribe(),
+      reconcile,
+    }),
+  );
+  return { [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+function tellMissing(subnet: string, what: string, { applications }: WhoAsks, events: Events): void {
+  for (const { application } of applications.of(subnet)) {
+    const note = `no pool is made from a subnet: SpiderSubnet ${subnet} ${what}`;
+    events.emit({ regarding: application, type: 'Warning', reason: 'SubnetMissing', note });
+  }
+}
+
+function tellShortages(subnet: string, { shortages }: AutoPoolPlan, to: KeepAutoPoolsOptions): void {
+  const lines = shortages.map(({ wanted: _, ...shortage }) => shortage);
+  to.shortages.put(subnet, lines);
+  for (const { interface: nic, why, wanted } of shortages) {
+    const note = `no addresses from SpiderSubnet ${subnet} for ${nic}: ${why}`;
+    to.events.emit({ regarding: wanted.key.application, type: 'Warning', reason: 'SubnetInsufficient', note });
+  }
+}

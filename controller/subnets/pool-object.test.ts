@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import { parseRange } from '#pkg/ip/range.ts';
+import { buildSituation, keyOf, wants } from '#test/support/build-situation.ts';
+import { changedPoolObject, newPoolObject, readDropped } from './pool-object.ts';
+
+const { subnet } = buildSituation({ metadata: { uid: 's-1', annotations: { 'ipledger.io/domain': 'blue' } } });
+const set = (...ranges: string[]) => IntervalSet.of(ranges.map(parseRange));
+const SUBNET = { metadata: { name: 'office', uid: 's-1', resourceVersion: '1' }, spec: { gateway: '10.0.0.1' } };
+const wanted = wants(keyOf('web'), 2);
+const NOW = new Date('2026-11-18T12:00:00Z');
+const made = newPoolObject('w', wanted, set('10.0.0.10-10.0.0.11'), { subnet, object: SUBNET });
+const stored = {
+  ...made,
+  metadata: { ...made.metadata, uid: 'p-1', resourceVersion: '7' },
+  status: { totalIPCount: 2 },
+};
+
+test('a new pool is of the domain of its subnet, and owned by it', () => {
+  expect(made.metadata.annotations).toEqual({
+    'ipam.spidernet.io/ippool-ip-number': '2',
+    'ipledger.io/domain': 'blue',
+  });
+  expect(made.metadata.ownerReferences).toMatchObject([{ name: 'office', uid: 's-1', controller: true }]);
+  expect(made['spec']).toMatchObject({ gateway: '10.0.0.1', ips: ['10.0.0.10-10.0.0.11'] });
+  expect(made['spec']).not.toHaveProperty('routes');
+});
+
+test('a change leaves what others wrote, notes what was dropped, and carries the version that was seen', () => {
+  const foreign = { ...stored, metadata: { ...stored.metadata, labels: { ...stored.metadata.labels, team: 'a' } } };
+  const spec = { ...(made['spec'] as object), excludeIPs: ['10.0.0.11'], multusName: ['m'] };
+  const next = changedPoolObject(
+    { ...foreign, spec },
+    { wanted, addresses: set('10.0.0.10'), dropped: set('10.0.0.11') },
+    { subnet, now: NOW },
+  );
+  expect(next.metadata).toMatchObject({ uid: 'p-1', resourceVersion: '7', labels: { team: 'a' } });
+  expect(next['spec']).toMatchObject({ ips: ['10.0.0.10'], multusName: ['m'] });
+  expect(next['spec']).not.toHaveProperty('excludeIPs');
+  expect(next).not.toHaveProperty('status');
+  const after = (ms: number) => readDropped({ ...stored, ...next } as never, new Date(NOW.getTime() + ms));
+  expect(after(0)).toEqual({ addresses: set('10.0.0.11'), forMs: 60_000 });
+  expect(after(59_000).forMs).toBe(1_000);
+  expect(after(60_000).addresses.isEmpty).toBe(true);
+});
+
+test.each([
+  '',
+  'x',
+  '{}',
+  '{"at":"x","ips":[]}',
+  '{"at":"2026-11-18T12:00:00Z","ips":["x"]}',
+  '{"at":"2036-01-01T00:00:00Z","ips":[]}',
+])('a note that makes no sense is none: %s', (note) => {
+  const pool = { ...stored, metadata: { ...stored.metadata, annotations: { 'ipledger.io/dropped-ranges': note } } };
+  expect(readDropped(pool, NOW)).toEqual({ addresses: IntervalSet.EMPTY, forMs: 0 });
+});

@@ -1,0 +1,76 @@
+import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { decodePool } from '#pkg/crd/decode-pool.ts';
+import { type PoolRanges, readPoolRanges } from '#pkg/crd/pool-ranges.ts';
+import { apiVersionOf, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { isOlder } from '#pkg/kube/objects/resource-version.ts';
+import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+
+export interface PoolNow {
+  readonly object: KubeObject;
+  /** Null: the spec cannot be read, and the pool gives out nothing. */
+  readonly pool: Pool | null;
+  /** Null: not even its network can be read. */
+  readonly ranges: PoolRanges | null;
+}
+
+/** The pools of the cache, and over them what this process wrote itself and the cache has not seen yet: a plan must not give it out twice. */
+export class PoolsNow implements Disposable {
+  readonly #view: ObjectView;
+  readonly #written = new Map<string, KubeObject>();
+  readonly #read = new WeakMap<KubeObject, PoolNow>();
+  readonly #subscription: Disposable;
+
+  constructor(view: ObjectView) {
+    this.#view = view;
+    this.#subscription = view.onChange(({ name }) => {
+      const [seen, written] = [view.get({ name }), this.#written.get(name)];
+      if (seen === null || (written !== undefined && !isBehind(seen, written))) this.#written.delete(name);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#subscription[Symbol.dispose]();
+  }
+
+  /** What a write returned. */
+  noteWritten(object: KubeObject): void {
+    const seen = this.#view.get(object.metadata);
+    if (seen === null || isBehind(seen, object)) this.#written.set(object.metadata.name, object);
+  }
+
+  has(name: string): boolean {
+    return this.#written.has(name) || this.#view.get({ name }) !== null;
+  }
+
+  find(name: string): PoolNow | null {
+    const object = this.#written.get(name) ?? this.#view.get({ name });
+    return object === null ? null : this.#reading(object);
+  }
+
+  *all(): Generator<PoolNow> {
+    for (const object of this.#written.values()) yield this.#reading(object);
+    for (const object of this.#view.all()) if (!this.#written.has(object.metadata.name)) yield this.#reading(object);
+  }
+
+  #reading(object: KubeObject): PoolNow {
+    const known = this.#read.get(object);
+    if (known !== undefined) return known;
+    const whole = { ...object, apiVersion: apiVersionOf(POOLS), kind: POOLS.kind };
+    const reading = { object, pool: tryDecode(whole), ranges: readPoolRanges(whole) };
+    this.#read.set(object, reading);
+    return reading;
+  }
+}
+
+function isBehind(seen: KubeObject, written: KubeObject): boolean {
+  return isOlder(seen.metadata.resourceVersion, written.metadata.resourceVersion);
+}
+
+function tryDecode(object: object): Pool | null {
+  try {
+    return decodePool(object);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,190 @@
+import { vi } from 'vitest';
+import { startAdmission } from '#controller/admission/start-admission.ts';
+import { ClusterView } from '#controller/cluster-view/cluster-view.ts';
+import { startNetworkReconcilers } from '#controller/network-reconcilers.ts';
+import { podsOf } from '#controller/project/pods-view.ts';
+import { recordsOf } from '#controller/project/records-view.ts';
+import { workloadPodsOf } from '#controller/subnets/workload-pods.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { EmittedEvent } from '#pkg/kube/events/events.ts';
+import { DEPLOYMENTS, NAMESPACES } from '#pkg/kube/objects/core-resources.ts';
+import type { KubeObject, Resource } from '#pkg/kube/objects/kube-object.ts';
+import { POOLS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
+import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { heldBy, specOf } from '#test/contract/record-spec.ts';
+import { findFreePort } from '#test/support/api-ports.ts';
+import { clientOf } from './kube-things.ts';
+import { silent } from './leader-views.ts';
+import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
+import { poolOf, sure } from './spider-objects.ts';
+import { installWebhooks } from './webhook-install.ts';
+
+export const PATIENCE = { timeout: 60_000, interval: 50 };
+
+/** An API server with namespaces and webhooks, and no controller yet. */
+export interface SubnetStage extends AsyncDisposable {
+  readonly cluster: LedgerCluster;
+  readonly admin: KubeClient;
+  readonly ledger: Ledger;
+  subnet(name: string, spec: Readonly<Record<string, unknown>>, metadata?: object): Promise<KubeObject>;
+  /** A Deployment whose template has these annotations. */
+  deploy(name: string, replicas: number, annotations: Readonly<Record<string, string>>): Promise<KubeObject>;
+  scale(name: string, replicas: number): Promise<void>;
+  /** All pools, by name. */
+  pools(): Promise<KubeObject[]>;
+  poolsOf(application: string): Promise<KubeObject[]>;
+  /** The pool of the application once it has exactly so many addresses. */
+  poolWith(application: string, count: number): Promise<KubeObject>;
+  /** A pod of nobody takes this address of the pool. */
+  take(address: string, pool: string): Promise<void>;
+  give(address: string): Promise<void>;
+}
+
+export const NAMESPACE = 'prod';
+
+export async function startSubnetStage(options: { readonly hasWebhook?: boolean } = {}): Promise<SubnetStage> {
+  await using stack = new AsyncDisposableStack();
+  const cluster = stack.use(await startLedgerCluster());
+  const admin = stack.use(clientOf(cluster.server));
+  const ledger = openKubernetesLedger(cluster.controller());
+  await sure(admin.create(NAMESPACES, { metadata: { name: NAMESPACE } }));
+  if (options.hasWebhook !== false) stack.use(await serveWebhook(cluster, admin, ledger));
+  const pools = async () =>
+    (await sure(admin.list(POOLS))).items.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const everything = stack.move();
+  return {
+    cluster,
+    admin,
+    ledger,
+    subnet: (name, spec, metadata = {}) => sure(admin.create(SUBNETS, poolOf(name, spec, metadata))),
+    deploy: (name, replicas, annotations) =>
+      sure(admin.create(DEPLOYMENTS, workload(name, { replicas, template: templateOf(annotations) }))),
+    scale: async (name, replicas) => {
+      await sure(admin.patch(DEPLOYMENTS, { namespace: NAMESPACE, name }, { spec: { replicas } }));
+    },
+    pools,
+    poolsOf: async (application) => (await pools()).filter((pool) => applicationOf(pool) === application),
+    poolWith: (application, count) =>
+      vi.waitFor(async () => {
+        const found = (await pools()).find((pool) => applicationOf(pool) === application && sizeOf(pool) === count);
+        if (found !== undefined) return found;
+        throw new Error(`no pool of ${application} with ${count}: ${JSON.stringify((await pools()).map(shown))}`);
+      }, PATIENCE),
+    take: async (address, pool) => {
+      const spec = specOf(address, { pool: { kind: 'SpiderIPPool', name: pool, uid: 'u' } });
+      const made = await ledger.create(heldBy(spec, { name: `pod-${address}`, namespace: NAMESPACE }));
+      if (!made.taken) throw new Error(`${address} is taken`);
+    },
+    give: async (address) => {
+      const record = await ledger.get(address);
+      if (record !== null) await ledger.release(record);
+    },
+    [Symbol.asyncDispose]: () => everything.disposeAsync(),
+  };
+}
+
+async function serveWebhook(cluster: LedgerCluster, admin: KubeClient, ledger: Ledger): Promise<AsyncDisposable> {
+  const port = await findFreePort();
+  await installWebhooks(admin, port);
+  const deps = { client: cluster.controller(), ledger, log: silent, now: () => new Date() };
+  const served = await startAdmission(deps, {
+    enableIPv4: true,
+    enableIPv6: true,
+    enableSpiderSubnet: true,
+    enableValidatingResourcesDeletedWebhook: true,
+    port,
+    host: '127.0.0.1',
+    clientCaFile: '',
+    tls: { from: 'self', namespace: 'ipledger', names: ['127.0.0.1'] },
+  });
+  // The API server takes up the configuration, and whom to trust, some time after they were stored.
+  const probe = poolOf('probe', { subnet: '192.0.2.0/24', ips: [] });
+  await vi.waitFor(async () => {
+    const made = await sure(admin.create(POOLS, probe));
+    await admin.patch(POOLS, { name: 'probe' }, { metadata: { finalizers: null } });
+    await admin.delete(POOLS, { name: 'probe', uid: made.metadata.uid });
+  }, PATIENCE);
+  return served;
+}
+
+export interface Led extends AsyncDisposable {
+  readonly told: readonly EmittedEvent[];
+}
+
+/** The reconcilers of a leader, without its lease. */
+export async function lead(stage: SubnetStage, client: KubeClient = stage.cluster.controller()): Promise<Led> {
+  const stack = new AsyncDisposableStack();
+  const nowMs = () => performance.now();
+  const view = stack.use(
+    new ClusterView({ client, log: silent, nowMs, leaseFreshMs: 25_000, agentNamespace: 'ipledger' }),
+  );
+  await view.synced;
+  const told: EmittedEvent[] = [];
+  stack.use(
+    startNetworkReconcilers({
+      client,
+      ledger: openKubernetesLedger(client),
+      log: silent,
+      now: () => new Date(),
+      isLeader: () => true,
+      records: recordsOf(view),
+      pools: view.pools,
+      pods: podsOf(view),
+      events: { emit: (event) => void told.push(event) },
+      nodeCount: () => 1,
+      recordsMissingForMs: () => 0,
+      rules: { enableStatefulSet: true, enableCleanOutdatedEndpoint: false },
+      autoPools: {
+        workloads: workloadPodsOf(view),
+        wishRules: { enableIPv4: true, enableIPv6: true, clusterSubnetAutoPoolDefaultRedundantIPNumber: 0 },
+      },
+    }),
+  );
+  return { told, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+export const asks = (subnet: string, more: Readonly<Record<string, string>> = {}) => ({
+  'ipam.spidernet.io/subnet': JSON.stringify({ ipv4: [subnet] }),
+  ...more,
+});
+
+function templateOf(annotations: Readonly<Record<string, string>>, spec: object = {}): object {
+  return {
+    metadata: { labels: { app: 'x' }, annotations },
+    spec: { containers: [{ name: 'main', image: 'main' }], ...spec },
+  };
+}
+
+function workload(name: string, spec: object) {
+  return { metadata: { name, namespace: NAMESPACE }, spec: { selector: { matchLabels: { app: 'x' } }, ...spec } };
+}
+
+export function ipsOf(pool: KubeObject | undefined): readonly string[] {
+  return ((pool?.['spec'] as { ips?: string[] } | undefined)?.ips ?? []) as readonly string[];
+}
+
+function sizeOf(pool: KubeObject): number {
+  return ipsOf(pool).reduce((sum, range) => {
+    const [first = '', last = first] = range.split('-');
+    return sum + toNumber(last) - toNumber(first) + 1;
+  }, 0);
+}
+
+function applicationOf({ metadata }: KubeObject): string {
+  return metadata.labels?.['ipam.spidernet.io/owner-application-name'] ?? '';
+}
+
+/** Deletes it as `kubectl delete` does, and nothing that it owns. */
+export async function discard(admin: KubeClient, resource: Resource, name: string): Promise<void> {
+  const { metadata } = await sure(admin.get(resource, { namespace: NAMESPACE, name }));
+  await sure(admin.delete(resource, { namespace: NAMESPACE, name, uid: metadata.uid }));
+}
+
+function shown(pool: KubeObject): string {
+  return `${pool.metadata.name} [${ipsOf(pool).join(' ')}]`;
+}
+
+function toNumber(address: string): number {
+  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+}
