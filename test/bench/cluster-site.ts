@@ -16,6 +16,12 @@ export interface BenchPod {
   readonly uid: string;
 }
 
+/** What a pod says about itself beyond its name and labels. */
+export interface PodMetadata {
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly object[];
+}
+
 type Server = Awaited<ReturnType<typeof startApiServer>>;
 
 /** An API server whose etcd calls fsync, with the adoption marker, and nodes whose agents are separate processes. */
@@ -60,25 +66,29 @@ export class ClusterSite implements AsyncDisposable {
   }
 
   /** A new pool, known to the agents of `startAgents`. */
-  async createPool(name: string, ips: string): Promise<void> {
+  async createPool(
+    name: string,
+    ips: string,
+    { labels = {}, ...affinity }: { readonly labels?: object; readonly podAffinity?: object } = {},
+  ): Promise<void> {
     await this.create('/apis/spiderpool.spidernet.io/v2beta1/spiderippools', {
       apiVersion: 'spiderpool.spidernet.io/v2beta1',
       kind: 'SpiderIPPool',
-      metadata: { name },
-      spec: { subnet: '10.0.0.0/8', gateway: '10.255.255.254', ips: [ips] },
+      metadata: { name, labels },
+      spec: { subnet: '10.0.0.0/8', gateway: '10.255.255.254', ips: [ips], ...affinity },
     });
     await Promise.all(this.#agents.map((agent) => untilKnown(agent, name)));
   }
 
   /** New pods on each of the nodes, known to their agents. */
-  async createPods(nodes: readonly string[], perNode: number): Promise<BenchPod[][]> {
+  async createPods(nodes: readonly string[], perNode: number, metadata: PodMetadata = {}): Promise<BenchPod[][]> {
     const made = nodes.map((): BenchPod[] => []);
     const wishes = nodes.flatMap((node, at) => Array.from({ length: perNode }, () => ({ node, at })));
     await inFlight(wishes, CREATES_IN_FLIGHT, async ({ node, at }) => {
       this.#pods += 1;
       const name = `web-frontend-7d9f8b6c5d-${this.#pods.toString(36).padStart(5, '0')}`;
       const pod = await this.create<{ metadata: { uid: string } }>('/api/v1/namespaces/default/pods', {
-        metadata: { name, labels: { app: 'web-frontend' } },
+        metadata: { name, labels: { app: 'web-frontend' }, ...metadata },
         spec: { nodeName: node, containers: [{ name: 'main', image: 'main' }] },
       });
       made[at]?.push({ name, uid: pod.metadata.uid });

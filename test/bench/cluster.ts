@@ -1,3 +1,4 @@
+import { benchAutoAdds } from './cluster-auto-adds.ts';
 import { benchCalls } from './cluster-calls.ts';
 import { benchFit } from './cluster-fit.ts';
 import { benchIdleAgents } from './cluster-idle.ts';
@@ -10,6 +11,7 @@ import { benchSweep } from './controller-sweep.ts';
 const BENCHES = {
   calls: benchCalls,
   rate: benchRate,
+  'auto-adds': benchAutoAdds,
   fit: benchFit,
   memory: benchClusterMemory,
   idle: benchIdleAgents,
