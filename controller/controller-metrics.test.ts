@@ -11,7 +11,7 @@ const SAMPLES: readonly Sample[] = [
 test('a scrape computes the gauges once, and only the leader has them', async () => {
   const set = new MetricSet();
   const metrics = new ControllerMetrics(set);
-  const sample = vi.fn(() => SAMPLES);
+  const sample = vi.fn(async () => SAMPLES);
   metrics.sampleFrom(sample);
   const text = await set.text();
   expect(text).toContain('spiderpool_total_ippool_counts 3');

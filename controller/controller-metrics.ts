@@ -3,7 +3,7 @@ import { CONTROLLER_METRICS } from '#controller/project/metric-names.ts';
 import type { Sample } from '#controller/project/pool-gauges.ts';
 import type { MetricSet } from '#pkg/metrics/metric-set.ts';
 
-type SampleNow = () => readonly Sample[];
+type SampleNow = () => Promise<readonly Sample[]>;
 
 /** The metrics of the controller. Only the leader exports gauges. */
 export class ControllerMetrics implements CollectMetrics {
@@ -12,7 +12,7 @@ export class ControllerMetrics implements CollectMetrics {
   readonly failed: CollectMetrics['failed'];
   #sample: SampleNow | null = null;
   /** One function for all gauges: a scrape computes them together. */
-  readonly #sampleNow: SampleNow = () => this.#sample?.() ?? [];
+  readonly #sampleNow: SampleNow = async () => (await this.#sample?.()) ?? [];
 
   constructor(set: MetricSet) {
     for (const [name, { type, help, labels }] of Object.entries(CONTROLLER_METRICS)) {

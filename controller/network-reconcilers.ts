@@ -2,6 +2,7 @@ import { serveClaims } from '#controller/claims/serve-claims.ts';
 import { type ObjectView, watchObjects } from '#controller/cluster-view/object-view.ts';
 import { keepPools } from '#controller/lifecycle/keep-pools.ts';
 import { keepSubnets } from '#controller/lifecycle/keep-subnets.ts';
+import { watchEndpoints } from '#controller/project/endpoints-view.ts';
 import type { EndpointRules } from '#controller/project/plan-endpoint.ts';
 import type { PodsView } from '#controller/project/pods-view.ts';
 import { PoolReadings } from '#controller/project/pool-catalog.ts';
@@ -19,6 +20,7 @@ import type { WorkloadPods } from '#controller/subnets/workload-pods.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import type { Resource } from '#pkg/kube/objects/kube-object.ts';
 import { ENDPOINTS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
+import type { Trouble } from '#pkg/kube/watch/reflector.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 
 export interface NetworkReconcilersOptions extends ReconcilerContext {
@@ -36,7 +38,7 @@ export interface NetworkReconcilersOptions extends ReconcilerContext {
 
 export interface NetworkReconcilers extends AsyncDisposable {
   /** Computed at each scrape. */
-  gauges(): Sample[];
+  gauges(): Promise<Sample[]>;
 }
 
 /**
@@ -46,14 +48,14 @@ export interface NetworkReconcilers extends AsyncDisposable {
 export function startNetworkReconcilers(options: NetworkReconcilersOptions): NetworkReconcilers {
   const { client, log, records, pools, autoPools } = options;
   const stack = new AsyncDisposableStack();
+  const onTrouble =
+    ({ plural }: Resource) =>
+    (trouble: Trouble) =>
+      log.warn({ resource: plural, ...trouble }, 'watch interrupted');
   const watch = (resource: Resource): ObjectView =>
-    stack.use(
-      watchObjects(client, {
-        resource,
-        onTrouble: (trouble) => log.warn({ resource: resource.plural, ...trouble }, 'watch interrupted'),
-      }),
-    );
-  const [subnets, reserved, endpoints] = [watch(SUBNETS), watch(RESERVED_IPS), watch(ENDPOINTS)];
+    stack.use(watchObjects(client, { resource, onTrouble: onTrouble(resource) }));
+  const [subnets, reserved] = [watch(SUBNETS), watch(RESERVED_IPS)];
+  const endpoints = stack.use(watchEndpoints(client, onTrouble(ENDPOINTS)));
   const catalog = stack.use(new PoolReadings(pools, reserved, subnets));
   const shortages = autoPools === null ? null : new ShortageBoard();
   const all = { ...options, subnets, reserved, endpoints, catalog, shortages };

@@ -21,7 +21,7 @@ export interface UpkeepDeps {
   /** How long agents are given to write records back after a break. */
   readonly settleMs: number;
   /** Called with the source of the gauges when the task starts, with null when it ends. */
-  readonly onGauges: (sample: (() => readonly Sample[]) | null) => void;
+  readonly onGauges: (sample: (() => Promise<readonly Sample[]>) | null) => void;
 }
 
 /** Runs the reconcilers of pools, subnets, endpoints and claims for one term. */

@@ -1,9 +1,10 @@
+import { NamespacedMap } from '#pkg/kube/objects/namespaced-map.ts';
 import { isVirtualMachine } from '#pkg/record/ip-record.ts';
 import type { PodFacts } from './pod-facts.ts';
 
 /** All pods, found by name, by an address in their status and by the VMI they run. */
 export class PodTable {
-  readonly #byName = new Map<string, PodFacts>();
+  readonly #byName = new NamespacedMap<PodFacts>();
   readonly #byAddress = new Map<string, readonly PodFacts[]>();
   readonly #byVmi = new Map<string, readonly PodFacts[]>();
 
@@ -12,7 +13,7 @@ export class PodTable {
   }
 
   get(namespace: string, name: string): PodFacts | null {
-    return this.#byName.get(`${namespace}/${name}`) ?? null;
+    return this.#byName.get(namespace, name) ?? null;
   }
 
   withAddress(address: string): readonly PodFacts[] {
@@ -24,13 +25,13 @@ export class PodTable {
     return this.#byVmi.get(`${namespace}/${vmi}`) ?? [];
   }
 
-  all(): IterableIterator<PodFacts> {
+  all(): Iterable<PodFacts> {
     return this.#byName.values();
   }
 
   put(pod: PodFacts): PodFacts | null {
     const before = this.remove(pod.namespace, pod.name);
-    this.#byName.set(`${pod.namespace}/${pod.name}`, pod);
+    this.#byName.set(pod.namespace, pod.name, pod);
     if (!pod.isHostNetwork) for (const address of pod.podIPs) add(this.#byAddress, address, pod);
     const vmi = vmiOf(pod);
     if (vmi !== null) add(this.#byVmi, `${pod.namespace}/${vmi}`, pod);
@@ -40,7 +41,7 @@ export class PodTable {
   remove(namespace: string, name: string): PodFacts | null {
     const pod = this.get(namespace, name);
     if (pod === null) return null;
-    this.#byName.delete(`${namespace}/${name}`);
+    this.#byName.delete(namespace, name);
     for (const address of pod.podIPs) drop(this.#byAddress, address, pod);
     const vmi = vmiOf(pod);
     if (vmi !== null) drop(this.#byVmi, `${namespace}/${vmi}`, pod);

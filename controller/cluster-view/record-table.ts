@@ -1,4 +1,5 @@
 import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { NameIndex } from './name-index.ts';
 import { RetainedOrder } from './retained-order.ts';
 
 /** A record as this leader knows it. */
@@ -13,10 +14,10 @@ export interface KnownRecord {
 /** All records, found by name, address, holder, node and pool. */
 export class RecordTable {
   readonly #byName = new Map<string, KnownRecord>();
-  readonly #byAddress = new Map<string, Set<string>>();
-  readonly #byHolder = new Map<string, Set<string>>();
-  readonly #byNode = new Map<string, Set<string>>();
-  readonly #byPool = new Map<string, Set<string>>();
+  readonly #byAddress = new NameIndex();
+  readonly #byHolder = new NameIndex();
+  readonly #byNode = new NameIndex();
+  readonly #byPool = new NameIndex();
   readonly #retained = new RetainedOrder();
 
   get size(): number {
@@ -41,11 +42,11 @@ export class RecordTable {
   }
 
   namesOfHolder(namespace: string, name: string): Iterable<string> {
-    return this.#byHolder.get(`${namespace}/${name}`) ?? [];
+    return this.#byHolder.get(`${namespace}/${name}`);
   }
 
   namesOfNode(node: string): Iterable<string> {
-    return this.#byNode.get(node) ?? [];
+    return this.#byNode.get(node);
   }
 
   /** How many records of its namespace became Retained before this one. */
@@ -62,15 +63,16 @@ export class RecordTable {
     return this.#known(this.#byPool.get(pool));
   }
 
+  namesOfPool(pool: string): string[] {
+    return [...this.#byPool.get(pool)];
+  }
+
   put(known: KnownRecord): KnownRecord | null {
     const { name } = known.record;
     const before = this.remove(name);
     this.#byName.set(name, known);
     this.#retained.put(known.record);
-    for (const [index, key] of this.#places(known)) {
-      const names = index.get(key) ?? new Set();
-      index.set(key, names.add(name));
-    }
+    for (const [index, key] of this.#places(known)) index.add(key, name);
     return before;
   }
 
@@ -79,15 +81,11 @@ export class RecordTable {
     if (known === null) return null;
     this.#byName.delete(name);
     this.#retained.remove(known.record);
-    for (const [index, key] of this.#places(known)) {
-      const names = index.get(key);
-      names?.delete(name);
-      if (names?.size === 0) index.delete(key);
-    }
+    for (const [index, key] of this.#places(known)) index.remove(key, name);
     return known;
   }
 
-  #places({ record: { spec } }: KnownRecord): readonly (readonly [Map<string, Set<string>>, string])[] {
+  #places({ record: { spec } }: KnownRecord): readonly (readonly [NameIndex, string])[] {
     const { holder } = spec;
     return [
       [this.#byAddress, spec.address],
@@ -97,7 +95,7 @@ export class RecordTable {
     ];
   }
 
-  #known(names: Iterable<string> = []): KnownRecord[] {
+  #known(names: Iterable<string>): KnownRecord[] {
     return [...names].flatMap((name) => this.#byName.get(name) ?? []);
   }
 }

@@ -1,4 +1,3 @@
-import { setImmediate as breathe } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { vmiOf } from '#controller/cluster-view/pod-table.ts';
 import type { KnownRecord } from '#controller/cluster-view/record-table.ts';
@@ -11,6 +10,7 @@ import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import { sleep, type Timing } from '#pkg/kube/transport/timing.ts';
+import { inSlices } from '#pkg/kube/watch/in-slices.ts';
 import { WorkQueue } from '#pkg/kube/watch/work-queue.ts';
 import { recordLabels } from '#pkg/record/record-metadata.ts';
 import { type Change, carryOut } from './carry-out.ts';
@@ -37,7 +37,6 @@ export interface CollectorDeps {
 const BACKOFF = { firstMs: 500, mostMs: 60_000 };
 /** Timers have an upper limit and clocks may be wrong; each sweep examines every record anyway. */
 const LONGEST_WAIT_MS = 3_600_000;
-const BREATH_EVERY = 500;
 /** A worker pauses this long between two writes: leaked addresses are not urgent, and pods wait for the same API server. */
 const REST_MS = 2;
 
@@ -102,18 +101,20 @@ export class Collection implements AsyncDisposable {
 
   /** Examines every record once, and enqueues those that need a change. */
   async sweep(): Promise<void> {
-    const { log, settings } = this.#deps;
+    const { log, settings, timing } = this.#deps;
     const { view, signal } = this.#term;
+    const startedMs = timing.nowMs();
     const names = view.records.names();
     let doubtful = 0;
-    for (const [index, name] of names.entries()) {
-      if (index % BREATH_EVERY === BREATH_EVERY - 1) await breathe();
-      if (signal.aborted) return;
+    const look = (name: string) => {
       const known = view.records.get(name);
       if (known !== null) doubtful += Number(this.#plan(known));
-    }
+    };
+    await inSlices(names, look, signal);
+    if (signal.aborted) return;
     if (settings.repairsMissingRecords) await this.#restoreMissing();
-    log.info({ records: names.length, doubtful }, 'sweep finished');
+    const tookMs = Math.round(timing.nowMs() - startedMs);
+    log.info({ records: names.length, doubtful, tookMs }, 'sweep finished');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -175,13 +176,15 @@ export class Collection implements AsyncDisposable {
     await sleep(timing, REST_MS, this.#term.signal);
   }
 
-  #restoreMissing(): Promise<void> {
+  async #restoreMissing(): Promise<void> {
     const { client, settings, metrics, events, log, timing } = this.#deps;
     const nowMs = timing.nowMs();
-    const missing = this.#missing.look(this.#term.view, nowMs, settings.settleMs);
+    const { view } = this.#term;
+    const missing = await this.#missing.look(view, nowMs, settings.settleMs);
+    if (missing.length === 0) return;
     const mayWrite = () => this.#term.mayWrite();
-    const own = { reads: this.#reads, writer: this.#writer, served: findFirstInterfaces(this.#term.view) };
-    return restoreMissing(missing, { ...own, client, metrics, events, log, mayWrite, nowMs });
+    const own = { reads: this.#reads, writer: this.#writer, served: await findFirstInterfaces(view) };
+    await restoreMissing(missing, { ...own, client, metrics, events, log, mayWrite, nowMs });
   }
 
   #hasWrongLabels({ record, labels, firstSeenMs }: KnownRecord): boolean {

@@ -23,6 +23,8 @@ interface Listing {
 
 const SHARED_FOR_MS = 5_000;
 const LISTING_FOR_MS = 120_000;
+/** As long as a sweep takes to read what is in doubt: a machine that stopped meanwhile has a record that changed later. */
+const LAUNCHERS_FOR_MS = 60_000;
 /** After so many reads of single pods one list of all is cheaper. */
 const LIST_AFTER = 50;
 
@@ -33,6 +35,8 @@ export class LiveReads {
   readonly #nowMs: () => number;
   readonly #signal: AbortSignal;
   readonly #fresh: FreshReads;
+  /** By namespace. */
+  readonly #launchers: FreshReads;
   readonly #shared = new SharedValues();
   #listing: Listing | null = null;
   #listFailedMs = Number.NEGATIVE_INFINITY;
@@ -44,6 +48,7 @@ export class LiveReads {
     this.#nowMs = nowMs;
     this.#signal = signal;
     this.#fresh = new FreshReads(nowMs, SHARED_FOR_MS);
+    this.#launchers = new FreshReads(nowMs, LAUNCHERS_FOR_MS);
   }
 
   async pod(namespace: string, name: string, seenMs: number): Promise<PodFacts | null> {
@@ -60,13 +65,9 @@ export class LiveReads {
     throw unread(`pod ${namespace}/${name}`, found);
   }
 
-  launchers(namespace: string, vmi: string, seenMs: number): Promise<readonly PodFacts[]> {
-    return this.#fresh.read(`launchers/${namespace}/${vmi}`, seenMs, async () => {
-      const options = { signal: this.#signal };
-      const listed = await this.#client.list(PODS, { namespace }, options);
-      if (!listed.ok) throw unread(`the pods of ${namespace}`, listed);
-      return listed.object.items.map((pod) => toPodFacts(pod, this.#shared)).filter((pod) => vmiOf(pod) === vmi);
-    });
+  async launchers(namespace: string, vmi: string, seenMs: number): Promise<readonly PodFacts[]> {
+    const ofNamespace = await this.#launchers.read(namespace, seenMs, () => this.#listLaunchers(namespace));
+    return ofNamespace.get(vmi) ?? [];
   }
 
   /** `known`: what the watches have. */
@@ -102,13 +103,46 @@ export class LiveReads {
    */
   async #listPods(): Promise<void> {
     const startedMs = this.#nowMs();
-    const listed = await this.#client.list(PODS, {}, { form: 'metadata', trim: toName, signal: this.#signal });
+    let names = new Set<string>();
+    const options = { form: 'metadata', signal: this.#signal } as const;
+    const listed = await this.#client.listPages(PODS, {}, options, {
+      begin: () => {
+        names = new Set();
+      },
+      take: ({ items }) => {
+        for (const { metadata } of items) names.add(keyOf(metadata));
+      },
+    });
     if (!listed.ok) {
       this.#listFailedMs = this.#nowMs();
       return;
     }
-    this.#listing = { startedMs, names: new Set(listed.object.items.map(({ metadata }) => keyOf(metadata))) };
+    this.#listing = { startedMs, names };
     this.#readsSinceListing = 0;
+  }
+
+  /** By VMI. One list serves all machines of the namespace: a label could be left out by whoever makes the pods. */
+  async #listLaunchers(namespace: string): Promise<ReadonlyMap<string, readonly PodFacts[]>> {
+    let byVmi = new Map<string, PodFacts[]>();
+    const listed = await this.#client.listPages(
+      PODS,
+      { namespace },
+      { signal: this.#signal },
+      {
+        begin: () => {
+          byVmi = new Map();
+        },
+        take: ({ items }) => {
+          for (const item of items) {
+            const pod = toPodFacts(item, this.#shared);
+            const vmi = vmiOf(pod);
+            if (vmi !== null) byVmi.set(vmi, [...(byVmi.get(vmi) ?? []), pod]);
+          }
+        },
+      },
+    );
+    if (!listed.ok) throw unread(`the pods of ${namespace}`, listed);
+    return byVmi;
   }
 
   /** Pods that are there are in every list, and need a read of their own after it. */
@@ -122,11 +156,6 @@ export class LiveReads {
     if (listing === null || listing.startedMs < seenMs || listing.names.has(key)) return false;
     return this.#nowMs() - listing.startedMs < LISTING_FOR_MS;
   }
-}
-
-function toName({ metadata }: KubeObject): KubeObject {
-  const { name, namespace, uid, resourceVersion } = metadata;
-  return { metadata: { name, uid, resourceVersion, ...(namespace === undefined ? {} : { namespace }) } };
 }
 
 function keyOf({ namespace, name }: KubeObject['metadata']): string {

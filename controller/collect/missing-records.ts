@@ -5,6 +5,7 @@ import { decodePool } from '#pkg/crd/decode-pool.ts';
 import { isAlive } from '#pkg/crd/pod-life.ts';
 import { formatAddress, tryParseAddress } from '#pkg/ip/address.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { inSlices } from '#pkg/kube/watch/in-slices.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { RecordSpec } from '#pkg/record/ip-record.ts';
 
@@ -24,40 +25,37 @@ export interface FirstInterfaces {
 export class MissingRecords {
   #sinceMs = new Map<string, number>();
 
-  look(view: ClusterView, nowMs: number, settleMs: number): Missing[] {
+  async look(view: ClusterView, nowMs: number, settleMs: number): Promise<Missing[]> {
     const before = this.#sinceMs;
     this.#sinceMs = new Map();
     const settled: Missing[] = [];
-    for (const missing of findMissing(view)) {
-      const key = `${missing.pod.uid}/${missing.address}`;
-      const sinceMs = before.get(key) ?? nowMs;
-      this.#sinceMs.set(key, sinceMs);
-      if (before.has(key) && nowMs - sinceMs >= settleMs) settled.push(missing);
-    }
+    await inSlices(view.pods.all(), (pod) => {
+      for (const address of missingAddresses(pod, view)) {
+        const key = `${pod.uid}/${address}`;
+        const sinceMs = before.get(key) ?? nowMs;
+        this.#sinceMs.set(key, sinceMs);
+        if (before.has(key) && nowMs - sinceMs >= settleMs) settled.push({ pod, address });
+      }
+    });
     return settled;
   }
 }
 
 /** By pods that show an address of their own record in their status: of each, its node and the pool of the record. */
-export function findFirstInterfaces({ pods, records }: ClusterView): FirstInterfaces {
+export async function findFirstInterfaces({ pods, records }: ClusterView): Promise<FirstInterfaces> {
   const [nodes, pools] = [new Set<string>(), new Set<string>()];
-  for (const { uid, node, podIPs } of pods.all()) {
+  await inSlices(pods.all(), ({ uid, node, podIPs }) => {
     for (const { record } of podIPs.flatMap((address) => records.ofAddress(address))) {
       if (record.spec.holder.uid !== uid) continue;
       nodes.add(node);
       pools.add(record.spec.pool.name);
     }
-  }
+  });
   return { nodes, pools };
 }
 
-function* findMissing(view: ClusterView): Generator<Missing> {
-  for (const pod of view.pods.all()) {
-    if (!mayMiss(pod)) continue;
-    for (const address of pod.podIPs) {
-      if (view.records.ofAddress(address).length === 0) yield { pod, address };
-    }
-  }
+function missingAddresses(pod: PodFacts, { records }: ClusterView): readonly string[] {
+  return mayMiss(pod) ? pod.podIPs.filter((address) => records.ofAddress(address).length === 0) : [];
 }
 
 /** A pod that is ending releases its record before the pod object is deleted. */

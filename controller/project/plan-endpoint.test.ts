@@ -2,7 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Holder, IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 import { buildRecord } from '#test/support/build-record.ts';
-import { type EndpointFacts, type EndpointRules, type EndpointStep, planEndpoint } from './plan-endpoint.ts';
+import {
+  applyChange,
+  type EndpointFacts,
+  type EndpointRules,
+  type EndpointStep,
+  planEndpoint,
+} from './plan-endpoint.ts';
+import { toSeenEndpoint } from './seen-endpoint.ts';
 
 const RULES: EndpointRules = { enableStatefulSet: true, enableCleanOutdatedEndpoint: false };
 const FINALIZER = 'spiderpool.spidernet.io';
@@ -26,17 +33,34 @@ const facts = (more: Partial<EndpointFacts> = {}): EndpointFacts => ({
   ...more,
 });
 
-const plan = (more: Partial<EndpointFacts> = {}, rules: Partial<EndpointRules> = {}) =>
-  planEndpoint(facts(more), { ...RULES, ...rules });
+type Wish = Partial<Omit<EndpointFacts, 'existing'>> & { readonly existing?: KubeObject | null };
 
-/** What the API server would keep of a step that creates or updates. */
+const plan = ({ existing = null, ...more }: Wish = {}, rules: Partial<EndpointRules> = {}) =>
+  planEndpoint(
+    { ...facts(more), existing: existing === null ? null : toSeenEndpoint(existing) },
+    { ...RULES, ...rules },
+  );
+
+/** What the API server would keep of a step that creates. */
 function stored(step: EndpointStep | undefined, more: object = {}): KubeObject {
-  if (step === undefined || step.do === 'remove') throw new Error('nothing is stored');
+  if (step?.do !== 'create') throw new Error('nothing is created');
   const { metadata, ...rest } = step.object;
   return { ...rest, metadata: { uid: 'e1', resourceVersion: '7', ...metadata, ...more } } as KubeObject;
 }
 
-test('the endpoint of a stateless pod belongs to the pod and shows all its interfaces', () => {
+/** The object after the update of a step. */
+function changed(object: KubeObject, step: EndpointStep | undefined): KubeObject {
+  if (step?.do !== 'update') throw new Error('nothing is updated');
+  return applyChange(object, step.change);
+}
+
+/** As Spiderpool makes them, and this controller did once. */
+const OWNED = {
+  finalizers: [FINALIZER],
+  ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'web-x', uid: 'u1' }],
+};
+
+test('the endpoint of a pod shows all its interfaces, and nobody else deletes it or has to let it go', () => {
   const routes = [{ dst: '10.7.0.0/16', gw: '10.0.0.2' }];
   const [step, ...rest] = plan({
     records: [
@@ -53,8 +77,6 @@ test('the endpoint of a stateless pod belongs to the pod and shows all its inter
         namespace: 'prod',
         name: 'web-x',
         annotations: { 'ipledger.io/projected': 'true' },
-        finalizers: [FINALIZER],
-        ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'web-x', uid: 'u1' }],
       },
       status: {
         ownerControllerType: 'Deployment',
@@ -89,30 +111,28 @@ test('the endpoint of a stateless pod belongs to the pod and shows all its inter
   });
 });
 
-test('a mirror pod is owned by its object, and shown with the UID of the call', () => {
+test('a mirror pod is shown with the UID of the call', () => {
   const [step] = plan({ pod: { uid: 'mirror', runtimeUid: 'u1' } });
-  expect(stored(step).metadata.ownerReferences).toMatchObject([{ uid: 'mirror' }]);
   expect(stored(step)['status']).toMatchObject({ current: { uid: 'u1' } });
 });
 
 test.each([
   { name: 'a pod of a StatefulSet', holder: { name: 'web-0', owner: STATEFUL_SET } },
   { name: 'a virtual machine', holder: { kind: 'VirtualMachineInstance' as const } },
-])('the endpoint of $name has no owner, and is there without the pod', ({ holder }) => {
+])('the endpoint of $name is there without the pod', ({ holder }) => {
   const [step] = plan({ records: [record('10.0.0.5', holder)], pod: null });
-  expect(stored(step).metadata).toMatchObject({ finalizers: [FINALIZER] });
-  expect(stored(step).metadata.ownerReferences).toBeUndefined();
+  expect(step?.do).toBe('create');
 });
 
-test('without enableStatefulSet its pods are like others', () => {
-  const records = [record('10.0.0.5', { name: 'web-0', owner: STATEFUL_SET })];
-  const [step] = plan({ records }, { enableStatefulSet: false });
-  expect(stored(step).metadata.ownerReferences).toMatchObject([{ kind: 'Pod' }]);
-});
-
-test('a pod that only says it is of a StatefulSet, and has no ordinal, is like others', () => {
-  const [step] = plan({ records: [record('10.0.0.5', { owner: STATEFUL_SET })] });
-  expect(stored(step).metadata.ownerReferences).toMatchObject([{ kind: 'Pod' }]);
+test.each([
+  { name: 'without enableStatefulSet its pods', holder: { name: 'web-0', owner: STATEFUL_SET }, enabled: false },
+  {
+    name: 'pods that only say they are of a StatefulSet, and have no ordinal,',
+    holder: { owner: STATEFUL_SET },
+    enabled: true,
+  },
+])('$name are like others', ({ holder, enabled: enableStatefulSet }) => {
+  expect(plan({ records: [record('10.0.0.5', holder)], pod: null }, { enableStatefulSet })).toEqual([]);
 });
 
 test('a bare pod is its own controller', () => {
@@ -156,48 +176,88 @@ describe('an endpoint that is there', () => {
 
   test.each([
     { name: 'its addresses', edited: { ...existing, status: { current: { uid: 'u1', node: 'n1', ips: [] } } } },
-    { name: 'its finalizer', edited: { ...existing, metadata: { ...existing.metadata, finalizers: [] } } },
-    { name: 'its owner', edited: { ...existing, metadata: { ...existing.metadata, ownerReferences: [] } } },
+    { name: 'our mark', edited: { ...existing, metadata: { ...existing.metadata, annotations: {} } } },
   ])('is repaired where somebody changed $name', ({ edited }) => {
     const [step, ...rest] = plan({ existing: edited });
     expect(rest).toEqual([]);
-    expect(step?.do).toBe('update');
-    expect(stored(step)).toEqual(existing);
+    expect(changed(edited, step)).toEqual(existing);
+  });
+
+  test('stays as it is whatever the order of its fields', () => {
+    const { current, ...rest } = existing['status'] as { current: { ips: object[] } };
+    const [ip = {}] = current.ips;
+    const turned = { ...current, ips: [Object.fromEntries(Object.entries(ip).reverse())] };
+    expect(plan({ existing: { ...existing, status: { current: turned, ...rest } } })).toEqual([]);
   });
 
   test('keeps what others put into its metadata', () => {
-    const metadata = { ...existing.metadata, labels: { a: 'b' }, finalizers: ['foreign.io/x'] };
-    const [step] = plan({ existing: { ...existing, metadata } });
-    expect(stored(step).metadata).toMatchObject({ labels: { a: 'b' }, finalizers: ['foreign.io/x', FINALIZER] });
+    const metadata = {
+      ...existing.metadata,
+      labels: { a: 'b' },
+      annotations: { c: 'd' },
+      finalizers: ['foreign.io/x'],
+    };
+    const edited = { ...existing, metadata };
+    const [step] = plan({ existing: edited });
+    expect(changed(edited, step).metadata).toEqual({
+      ...metadata,
+      annotations: { c: 'd', 'ipledger.io/projected': 'true' },
+    });
   });
 
   test('shows the pod that has the name now, not the one before', () => {
     const records = [record('10.0.0.5'), { ...record('10.0.0.6', { uid: 'u2' }), createdAt: '2026-11-16T11:00:00Z' }];
     const [step] = plan({ existing, records, pod: { uid: 'u2', runtimeUid: 'u2' } });
-    expect(stored(step)['status']).toMatchObject({ current: { uid: 'u2', ips: [{ ipv4: '10.0.0.6/24' }] } });
-    expect(stored(step).metadata.ownerReferences).toMatchObject([{ uid: 'u2' }]);
+    const after = changed(existing, step);
+    expect(after['status']).toMatchObject({ current: { uid: 'u2', ips: [{ ipv4: '10.0.0.6/24' }] } });
   });
 
   test.each([
     { name: 'without records', records: [] },
     { name: 'with a cooling address', records: [record('10.0.0.5', {}, { state: 'Cooling' })] },
-  ])('loses its finalizer and goes, $name', ({ records }) => {
-    const steps = plan({ existing, records });
-    expect(steps.map((step) => step.do)).toEqual(['update', 'remove']);
-    expect(stored(steps[0]).metadata.finalizers).toEqual([]);
+  ])('goes with one delete, $name', ({ records }) => {
+    expect(plan({ existing, records })).toEqual([{ do: 'remove' }]);
   });
 
   test('and not of our making is left alone without records, unless told otherwise', () => {
     const { annotations: _, ...metadata } = existing.metadata;
-    const legacy = { ...existing, metadata };
+    const legacy = { ...existing, metadata: { ...metadata, finalizers: [FINALIZER] } };
     expect(plan({ existing: legacy, records: [] })).toEqual([]);
     const steps = plan({ existing: legacy, records: [] }, { enableCleanOutdatedEndpoint: true });
     expect(steps.map((step) => step.do)).toEqual(['update', 'remove']);
+    expect(changed(legacy, steps[0]).metadata.finalizers).toEqual([]);
+  });
+});
+
+describe('an endpoint with an owner and our finalizer', () => {
+  const existing = stored(plan()[0], OWNED);
+
+  test('stays as it is while its owner is the pod', () => {
+    expect(plan({ existing })).toEqual([]);
+    expect(plan({ existing, pod: null })).toEqual([]);
+  });
+
+  test('loses its owner where that would take it away from a pod that lives', () => {
+    const records = [record('10.0.0.5', { uid: 'u2' })];
+    const [step] = plan({ existing, records, pod: { uid: 'u2', runtimeUid: 'u2' } });
+    expect(changed(existing, step).metadata).toMatchObject({ ownerReferences: [], finalizers: [FINALIZER] });
+  });
+
+  test('loses its owner where the addresses outlive the pod', () => {
+    const records = [record('10.0.0.5', { name: 'web-0', owner: STATEFUL_SET })];
+    const [step] = plan({ existing, records });
+    expect(changed(existing, step).metadata.ownerReferences).toEqual([]);
+  });
+
+  test('loses its finalizer and goes, without records', () => {
+    const steps = plan({ existing, records: [] });
+    expect(steps.map((step) => step.do)).toEqual(['update', 'remove']);
+    expect(changed(existing, steps[0]).metadata.finalizers).toEqual([]);
   });
 });
 
 describe('an endpoint that is being deleted', () => {
-  const existing = stored(plan()[0], { deletionTimestamp: '2026-11-16T10:00:00Z' });
+  const existing = stored(plan()[0], { ...OWNED, deletionTimestamp: '2026-11-16T10:00:00Z' });
 
   test('is held while its pod is gone and its addresses are not', () => {
     expect(plan({ existing, pod: null })).toEqual([]);
@@ -206,7 +266,7 @@ describe('an endpoint that is being deleted', () => {
   test('is let go when the last address is back', () => {
     const steps = plan({ existing, records: [], pod: null });
     expect(steps.map((step) => step.do)).toEqual(['update']);
-    expect(stored(steps[0]).metadata.finalizers).toEqual([]);
+    expect(changed(existing, steps[0]).metadata.finalizers).toEqual([]);
   });
 
   test('is let go to be made anew while its pod lives', () => {

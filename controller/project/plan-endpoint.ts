@@ -1,14 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject, NewObject, SeenObject } from '#pkg/kube/objects/kube-object.ts';
+import type { KubeObject, NewObject } from '#pkg/kube/objects/kube-object.ts';
 import { FINALIZER } from '#pkg/kube/objects/spider-resources.ts';
 import { type IpRecord, isStickyHolder } from '#pkg/record/ip-record.ts';
 import { isHeld } from '#pkg/record/record-value.ts';
-import { shownRecords } from './endpoint-records.ts';
-import { endpointStatus } from './endpoint-status.ts';
+import { endpointStatus, shownRecords } from './endpoint-status.ts';
 import type { PodIdentity } from './pods-view.ts';
-
-/** Marks endpoints that the controller made and deletes when their records are gone. Spiderpool's endpoints do not have it. */
-const PROJECTED = 'ipledger.io/projected';
+import { digestOf, PROJECTED, type SeenEndpoint } from './seen-endpoint.ts';
 
 export interface EndpointFacts {
   readonly namespace: string;
@@ -17,7 +13,7 @@ export interface EndpointFacts {
   readonly records: readonly IpRecord[];
   /** The pod that has the name now. */
   readonly pod: PodIdentity | null;
-  readonly existing: KubeObject | null;
+  readonly existing: SeenEndpoint | null;
 }
 
 export interface EndpointRules {
@@ -27,13 +23,25 @@ export interface EndpointRules {
   readonly enableCleanOutdatedEndpoint: boolean;
 }
 
+/** Of the fields that are there, the endpoint gets these values; everything else stays. */
+export interface EndpointChange {
+  readonly isProjected?: true;
+  readonly finalizers?: readonly string[];
+  readonly ownerReferences?: readonly object[];
+  readonly status?: object;
+}
+
 /** `remove` deletes the endpoint after the step before it. */
 export type EndpointStep =
   | { readonly do: 'create'; readonly object: NewObject }
-  | { readonly do: 'update'; readonly object: SeenObject }
+  | { readonly do: 'update'; readonly change: EndpointChange }
   | { readonly do: 'remove' };
 
-/** The steps that make the endpoint of one holder agree with its records; none if it does. */
+/**
+ * The steps that make the endpoint of one holder agree with its records; none if it does. An endpoint has no finalizer and no
+ * owner, so that it costs one create and one delete: nobody else deletes it while its records are there. Those of Spiderpool have
+ * both, and keep them until they go.
+ */
 export function planEndpoint(facts: EndpointFacts, rules: EndpointRules): EndpointStep[] {
   const { existing, pod } = facts;
   const held = facts.records.filter(isHeld);
@@ -42,53 +50,49 @@ export function planEndpoint(facts: EndpointFacts, rules: EndpointRules): Endpoi
   const relevant = shownRecords(held, pod?.runtimeUid ?? null);
   const shown = isStatic ? relevant : ofOnePod(relevant);
   const isOfLivingPod = pod !== null && shown.some(({ spec }) => spec.holder.uid === pod.runtimeUid);
-  if (existing?.metadata.deletionTimestamp !== undefined) {
+  if (existing?.isTerminating) {
     // Without the finalizer it goes, and is created again at once. If the pod is gone, it stays as long as the records do.
     return isStatic || isOfLivingPod ? strip(existing) : [];
   }
   const status = endpointStatus(shown);
-  const owners = ownersOf(facts, isStatic, isOfLivingPod);
-  if (existing !== null) return planUpdate(existing, status, owners);
-  return isStatic || isOfLivingPod ? [create(facts, status, owners)] : [];
+  if (existing === null) return isStatic || isOfLivingPod ? [create(facts, status)] : [];
+  const isOwnedByAnother = isOfLivingPod && existing.owners.some((uid) => uid !== pod.uid);
+  return planUpdate(existing, status, existing.owners.length > 0 && (isStatic || isOwnedByAnother));
 }
 
-function planRemoval(existing: KubeObject, { enableCleanOutdatedEndpoint }: EndpointRules): EndpointStep[] {
-  const { annotations = {}, deletionTimestamp } = existing.metadata;
-  if (annotations[PROJECTED] !== 'true' && !enableCleanOutdatedEndpoint) return [];
-  return deletionTimestamp === undefined ? [...strip(existing), { do: 'remove' }] : strip(existing);
+function planRemoval(existing: SeenEndpoint, { enableCleanOutdatedEndpoint }: EndpointRules): EndpointStep[] {
+  if (!existing.isProjected && !enableCleanOutdatedEndpoint) return [];
+  return existing.isTerminating ? strip(existing) : [...strip(existing), { do: 'remove' }];
 }
 
-function planUpdate(existing: KubeObject, status: object, owners: readonly object[] | null): EndpointStep[] {
-  const { metadata } = existing;
-  const finalizers = metadata.finalizers ?? [];
-  const wanted = {
-    ...metadata,
-    annotations: { ...metadata.annotations, [PROJECTED]: 'true' },
-    finalizers: finalizers.includes(FINALIZER) ? finalizers : [...finalizers, FINALIZER],
-    ...(owners === null ? {} : { ownerReferences: owners }),
+/** `losesOwners`: Kubernetes would delete the endpoint with its owner. */
+function planUpdate(existing: SeenEndpoint, status: object, losesOwners: boolean): EndpointStep[] {
+  const change: EndpointChange = {
+    ...(existing.isProjected ? {} : { isProjected: true }),
+    ...(losesOwners ? { ownerReferences: [] } : {}),
+    ...(existing.digest === digestOf(status) ? {} : { status }),
   };
-  const found = { ...metadata, ...(owners === null ? {} : { ownerReferences: metadata.ownerReferences ?? [] }) };
-  if (isDeepStrictEqual(existing['status'], status) && isDeepStrictEqual(found, wanted)) return [];
-  return [{ do: 'update', object: { ...existing, metadata: wanted, status } }];
+  return Object.keys(change).length === 0 ? [] : [{ do: 'update', change }];
 }
 
-function create({ namespace, name }: EndpointFacts, status: object, owners: readonly object[] | null): EndpointStep {
-  const ownerReferences = owners === null || owners.length === 0 ? {} : { ownerReferences: owners };
-  const metadata = { namespace, name, annotations: { [PROJECTED]: 'true' }, finalizers: [FINALIZER] };
-  return { do: 'create', object: { metadata: { ...metadata, ...ownerReferences }, status } };
+function create({ namespace, name }: EndpointFacts, status: object): EndpointStep {
+  return { do: 'create', object: { metadata: { namespace, name, annotations: { [PROJECTED]: 'true' } }, status } };
 }
 
-function strip(existing: KubeObject): EndpointStep[] {
-  const { finalizers = [] } = existing.metadata;
+function strip({ finalizers }: SeenEndpoint): EndpointStep[] {
   if (!finalizers.includes(FINALIZER)) return [];
-  const rest = finalizers.filter((finalizer) => finalizer !== FINALIZER);
-  return [{ do: 'update', object: { ...existing, metadata: { ...existing.metadata, finalizers: rest } } }];
+  return [{ do: 'update', change: { finalizers: finalizers.filter((finalizer) => finalizer !== FINALIZER) } }];
 }
 
-/** Null leaves the owners as they are: Kubernetes would delete the endpoint if its owner is gone. */
-function ownersOf({ name, pod }: EndpointFacts, isStatic: boolean, isOfLivingPod: boolean): readonly object[] | null {
-  if (isStatic) return [];
-  return pod !== null && isOfLivingPod ? [{ apiVersion: 'v1', kind: 'Pod', name, uid: pod.uid }] : null;
+/** The whole object that an update writes. */
+export function applyChange(object: KubeObject, change: EndpointChange): KubeObject {
+  const { isProjected, status, ...fields } = change;
+  const annotations = isProjected ? { annotations: { ...object.metadata.annotations, [PROJECTED]: 'true' } } : {};
+  return {
+    ...object,
+    metadata: { ...object.metadata, ...fields, ...annotations },
+    ...(status === undefined ? {} : { status }),
+  };
 }
 
 function isOfStaticWorkload({ spec: { holder } }: IpRecord, { enableStatefulSet }: EndpointRules): boolean {

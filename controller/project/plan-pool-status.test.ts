@@ -6,6 +6,7 @@ import { buildPool, type PoolOverrides } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { planPoolStatus } from './plan-pool-status.ts';
 import type { PoolFacts } from './pool-conditions.ts';
+import { PoolTally } from './pool-tally.ts';
 
 const NOW = new Date('2026-11-16T10:00:00.789Z');
 const LATER = new Date('2026-11-16T11:00:00Z');
@@ -25,7 +26,7 @@ const record = (address: string, state: RecordState = 'Allocated'): IpRecord =>
   buildRecord({ address, state, holder: { namespace: 'prod', name: `web-${address.at(-1)}`, uid: `u-${address}` } });
 
 const plan = (it: PoolFacts, records: readonly IpRecord[] = [], before: unknown = undefined) =>
-  planPoolStatus(it, records, before, NOW);
+  planPoolStatus(PoolTally.of(it, records), before, NOW);
 
 /** As it goes over the wire and comes back. */
 const stored = (status: unknown) => JSON.parse(JSON.stringify(status)) as Record<string, unknown>;
@@ -88,7 +89,7 @@ describe('what the status says already', () => {
   const before = stored(plan(facts(), records));
 
   test('is not written again', () => {
-    expect(planPoolStatus(facts(), records, before, LATER)).toBeNull();
+    expect(planPoolStatus(PoolTally.of(facts(), records), before, LATER)).toBeNull();
   });
 
   test.each([
@@ -96,16 +97,16 @@ describe('what the status says already', () => {
     { name: 'the addresses', edit: { allocatedIPs: '{}' } },
     { name: 'the conditions', edit: { conditions: [] } },
   ])('is repaired where somebody changed $name', ({ edit }) => {
-    const status = stored(planPoolStatus(facts(), records, { ...before, ...edit }, NOW));
+    const status = stored(planPoolStatus(PoolTally.of(facts(), records), { ...before, ...edit }, NOW));
     expect(status).toEqual(before);
   });
 
   test('keeps the time of a condition whose status stays, and the conditions of others', () => {
     const foreign = { type: 'Audited', status: 'True', reason: 'X', message: '', lastTransitionTime: 'then' };
     const conditions = [...(before['conditions'] as object[]), foreign];
-    const status = planPoolStatus(facts(), [], { ...before, conditions }, LATER);
+    const status = planPoolStatus(PoolTally.of(facts(), []), { ...before, conditions }, LATER);
     expect(status?.conditions).toEqual(conditions);
-    const full = planPoolStatus(facts({ ips: ['10.0.0.1'] }), records, before, LATER);
+    const full = planPoolStatus(PoolTally.of(facts({ ips: ['10.0.0.1'] }), records), before, LATER);
     expect(conditionOf(full, 'Exhausted')).toMatchObject({ lastTransitionTime: '2026-11-16T11:00:00Z' });
     expect(conditionOf(full, 'Ready')).toMatchObject({ lastTransitionTime: '2026-11-16T10:00:00Z' });
   });
@@ -121,7 +122,7 @@ describe('counts of large pools', () => {
     const it = facts({}, { pool: buildPool({ subnet }) });
     const status = plan(it);
     expect(JSON.stringify(status)).toContain(`"totalIPCount":${count},`);
-    expect(planPoolStatus(it, [], stored(status), LATER)).toBeNull();
+    expect(planPoolStatus(PoolTally.of(it, []), stored(status), LATER)).toBeNull();
   });
 
   test('beyond 5,000 addresses the list is left out, and a condition says so', () => {

@@ -1,11 +1,10 @@
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { usableAddresses } from '#pkg/record/pool-summary.ts';
-import { isHeld, recordedAddresses, recordValue } from '#pkg/record/record-value.ts';
+import { recordValue } from '#pkg/record/record-value.ts';
 import { listSome } from '#pkg/text/text-list.ts';
 import { MOST_ENTRIES } from './allocated-ips.ts';
 import type { WantedCondition } from './condition.ts';
+import type { PoolTally } from './pool-tally.ts';
 
 export const POOL_CONDITIONS = ['Ready', 'Exhausted', 'Shrunk', 'AllocatedIPsOmitted', 'SubnetOverlap'] as const;
 
@@ -26,12 +25,13 @@ export interface PoolFacts {
 type Verdict = Omit<WantedCondition, 'observedGeneration' | 'type'>;
 
 /** Ready and Exhausted are always there, the other conditions only if they are true. */
-export function poolConditions(facts: PoolFacts, records: readonly IpRecord[]): WantedCondition[] {
+export function poolConditions(tally: PoolTally): WantedCondition[] {
+  const { facts } = tally;
   const verdicts: Record<(typeof POOL_CONDITIONS)[number], Verdict | null> = {
     Ready: readiness(facts),
-    Exhausted: judgeExhausted(facts, records),
-    Shrunk: judgeShrunk(facts, records),
-    AllocatedIPsOmitted: judgeOmitted(records),
+    Exhausted: judgeExhausted(tally),
+    Shrunk: judgeShrunk(tally),
+    AllocatedIPsOmitted: judgeOmitted(tally),
     SubnetOverlap: judgeSubnetOverlap(facts),
   };
   return POOL_CONDITIONS.flatMap((type) => {
@@ -50,25 +50,19 @@ export function readiness({ pool, problem, overlap }: PoolFacts): Verdict {
   return { status: 'True', reason: 'Serving', message: '' };
 }
 
-function judgeExhausted({ pool, reserved }: PoolFacts, records: readonly IpRecord[]): Verdict {
-  if (pool === null) return { status: 'Unknown', reason: 'Invalid', message: '' };
-  const { addresses } = pool;
-  if (addresses.isEmpty) return { status: 'True', reason: 'Empty', message: 'spec.ips less spec.excludeIPs is empty' };
-  const usable = usableAddresses(pool, reserved);
+function judgeExhausted({ facts: { pool }, usable, available, takenByState }: PoolTally): Verdict {
+  if (pool === null || usable === null) return { status: 'Unknown', reason: 'Invalid', message: '' };
+  if (pool.addresses.isEmpty) {
+    return { status: 'True', reason: 'Empty', message: 'spec.ips less spec.excludeIPs is empty' };
+  }
   if (usable.isEmpty) {
     return { status: 'True', reason: 'AllReserved', message: 'all addresses are reserved by SpiderReservedIPs' };
   }
-  // With fewer records than addresses it cannot be full, so the sets are only compared near the end.
-  const isFull =
-    BigInt(records.length) >= usable.size && usable.subtract(recordedAddresses(pool.family, records)).isEmpty;
-  if (!isFull) return { status: 'False', reason: 'AddressesLeft', message: '' };
-  const inside = records.filter((record) => usable.contains(recordValue(record)));
-  return { status: 'True', reason: 'AllTaken', message: `of ${usable.size} addresses ${countByState(inside)}` };
+  if (available > 0n) return { status: 'False', reason: 'AddressesLeft', message: '' };
+  return { status: 'True', reason: 'AllTaken', message: `of ${usable.size} addresses ${sayCounts(takenByState)}` };
 }
 
-function judgeShrunk({ pool }: PoolFacts, records: readonly IpRecord[]): Verdict | null {
-  if (pool === null) return null;
-  const outside = records.filter((record) => isHeld(record) && !pool.addresses.contains(recordValue(record)));
+function judgeShrunk({ outside }: PoolTally): Verdict | null {
   if (outside.length === 0) return null;
   const names = outside
     .toSorted((a, b) => (recordValue(a) < recordValue(b) ? -1 : 1))
@@ -77,9 +71,8 @@ function judgeShrunk({ pool }: PoolFacts, records: readonly IpRecord[]): Verdict
   return { status: 'True', reason: 'AddressesInUse', message };
 }
 
-function judgeOmitted(records: readonly IpRecord[]): Verdict | null {
-  const count = records.filter(isHeld).length;
-  if (count <= MOST_ENTRIES) return null;
+function judgeOmitted({ held }: PoolTally): Verdict | null {
+  if (held !== null) return null;
   const message = `status.allocatedIPs is left out beyond ${MOST_ENTRIES} entries; the records tell: kubectl get iprecords`;
   return { status: 'True', reason: 'TooMany', message };
 }
@@ -89,9 +82,7 @@ function judgeSubnetOverlap({ subnetOverlap }: PoolFacts): Verdict | null {
   return subnetOverlap === null ? null : { status: 'True', reason: 'Later', message: subnetOverlap };
 }
 
-function countByState(records: readonly IpRecord[]): string {
-  const counts = new Map<string, number>();
-  for (const { spec } of records) counts.set(spec.state, (counts.get(spec.state) ?? 0) + 1);
+function sayCounts(counts: ReadonlyMap<string, number>): string {
   return [...counts]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([state, count]) => `${count} are ${state}`)

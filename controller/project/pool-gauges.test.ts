@@ -7,6 +7,7 @@ import { buildRecord } from '#test/support/build-record.ts';
 import { CONTROLLER_METRICS } from './metric-names.ts';
 import type { PoolFacts } from './pool-conditions.ts';
 import { poolGauges } from './pool-gauges.ts';
+import { PoolTally } from './pool-tally.ts';
 
 const facts = (name: string, pool: PoolOverrides = {}, more: Partial<PoolFacts> = {}): PoolFacts => ({
   name,
@@ -36,7 +37,7 @@ test('what is available is neither reserved nor in any record', () => {
     buildRecord({ address: '10.0.0.2', state: 'Cooling' }),
     buildRecord({ address: '10.0.0.30' }),
   ];
-  expect(gauges([{ facts: facts('a', {}, { reserved }), records }], [])).toMatchObject({
+  expect(gauges([PoolTally.of(facts('a', {}, { reserved }), records)], [])).toMatchObject({
     'spiderpool_total_ippool_counts{}': 1,
     'spiderpool_debug_ippool_total_ip_counts{"SpiderIPPool":"a"}': 9,
     'spiderpool_debug_ippool_available_ip_counts{"SpiderIPPool":"a"}': 6,
@@ -49,7 +50,7 @@ test('what is available is neither reserved nor in any record', () => {
 });
 
 test('a pool that cannot be read has no counts, and is not ready', () => {
-  const found = gauges([{ facts: facts('a', {}, { pool: null, problem: 'spec.ips: bad' }), records: [] }], []);
+  const found = gauges([PoolTally.of(facts('a', {}, { pool: null, problem: 'spec.ips: bad' }), [])], []);
   expect(found['ipledger_pool_ready{"pool":"a","reason":"Invalid"}']).toBe(0);
   expect(Object.keys(found).filter((key) => key.includes('total_ip_counts'))).toEqual([]);
 });
@@ -58,7 +59,7 @@ test('every subnet has its own numbers', () => {
   const pools = [facts('a'), facts('b', { ips: ['10.0.0.20'] }), facts('c', { domain: 'blue' })];
   expect(
     gauges(
-      pools.map((it) => ({ facts: it, records: [] })),
+      pools.map((it) => PoolTally.of(it, [])),
       [subnet('10.0.0.1-10.0.0.30')],
     ),
   ).toMatchObject({
@@ -70,7 +71,7 @@ test('every subnet has its own numbers', () => {
 });
 
 test('every sample has exactly the labels that its metric is declared with', () => {
-  const samples = poolGauges([{ facts: facts('a'), records: [buildRecord()] }], [subnet('10.0.0.1')]);
+  const samples = poolGauges([PoolTally.of(facts('a'), [buildRecord()])], [subnet('10.0.0.1')]);
   for (const { name, labels } of samples) expect(Object.keys(labels)).toEqual([...CONTROLLER_METRICS[name].labels]);
   const gaugeNames = Object.entries(CONTROLLER_METRICS).flatMap(([name, { type }]) => (type === 'gauge' ? [name] : []));
   expect([...new Set(samples.map(({ name }) => name))].sort()).toEqual(gaugeNames.sort());

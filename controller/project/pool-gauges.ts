@@ -1,11 +1,10 @@
 import type { SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
-import { type IpRecord, RECORD_STATES } from '#pkg/record/ip-record.ts';
-import { usableAddresses } from '#pkg/record/pool-summary.ts';
-import { isHeld, recordedAddresses, recordValue } from '#pkg/record/record-value.ts';
+import { RECORD_STATES } from '#pkg/record/ip-record.ts';
 import type { CONTROLLER_METRICS } from './metric-names.ts';
 import { isPoolOfSubnet } from './plan-subnet-status.ts';
-import { type PoolFacts, readiness } from './pool-conditions.ts';
+import { readiness } from './pool-conditions.ts';
+import type { PoolTally } from './pool-tally.ts';
 
 export interface Sample {
   readonly name: keyof typeof CONTROLLER_METRICS;
@@ -13,13 +12,8 @@ export interface Sample {
   readonly value: number;
 }
 
-export interface GaugedPool {
-  readonly facts: PoolFacts;
-  readonly records: readonly IpRecord[];
-}
-
 /** All gauges of pools and subnets now. A gauge that is missing here no longer exists. */
-export function poolGauges(pools: readonly GaugedPool[], subnets: readonly SpiderSubnet[]): Sample[] {
+export function poolGauges(pools: readonly PoolTally[], subnets: readonly SpiderSubnet[]): Sample[] {
   return [
     { name: 'spiderpool_total_ippool_counts', labels: {}, value: pools.length },
     { name: 'spiderpool_total_subnet_counts', labels: {}, value: subnets.length },
@@ -28,15 +22,15 @@ export function poolGauges(pools: readonly GaugedPool[], subnets: readonly Spide
   ];
 }
 
-function samplesOfPool({ facts, records }: GaugedPool): Sample[] {
-  const { name, pool, reserved } = facts;
+function samplesOfPool({ facts, byState, available, outside }: PoolTally): Sample[] {
+  const { name, pool } = facts;
   const upstream = { SpiderIPPool: name };
   const { status, reason } = readiness(facts);
   const states = RECORD_STATES.map(
     (state): Sample => ({
       name: 'ipledger_pool_records',
       labels: { pool: name, state },
-      value: records.filter(({ spec }) => spec.state === state).length,
+      value: byState.get(state) ?? 0,
     }),
   );
   const ready: Sample = {
@@ -45,18 +39,16 @@ function samplesOfPool({ facts, records }: GaugedPool): Sample[] {
     value: status === 'True' ? 1 : 0,
   };
   if (pool === null) return [ready, ...states];
-  const available = usableAddresses(pool, reserved).subtract(recordedAddresses(pool.family, records));
-  const outside = records.filter((record) => isHeld(record) && !pool.addresses.contains(recordValue(record)));
   return [
     { name: 'spiderpool_debug_ippool_total_ip_counts', labels: upstream, value: Number(pool.addresses.size) },
-    { name: 'spiderpool_debug_ippool_available_ip_counts', labels: upstream, value: Number(available.size) },
+    { name: 'spiderpool_debug_ippool_available_ip_counts', labels: upstream, value: Number(available) },
     ready,
     ...states,
     { name: 'ipledger_pool_outside_records', labels: { pool: name }, value: outside.length },
   ];
 }
 
-function samplesOfSubnet(subnet: SpiderSubnet, pools: readonly GaugedPool[]): Sample[] {
+function samplesOfSubnet(subnet: SpiderSubnet, pools: readonly PoolTally[]): Sample[] {
   const labels = { SpiderSubnet: subnet.name };
   const own = pools
     .map(({ facts }) => facts.pool)

@@ -3,6 +3,7 @@ import { type Enqueue, type ReconcilerContext, startReconciler } from '#controll
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import { planPoolStatus } from './plan-pool-status.ts';
 import { changedNames, type PoolReadings } from './pool-catalog.ts';
+import { PoolTally } from './pool-tally.ts';
 import type { RecordsView } from './records-view.ts';
 
 export interface ProjectPoolsOptions extends ReconcilerContext {
@@ -69,7 +70,8 @@ export function projectPools(options: ProjectPoolsOptions): AsyncDisposable {
       const earlyMs = tooEarlyMs(name);
       if (earlyMs > 0) return earlyMs;
       const { object, facts } = found;
-      const status = planPoolStatus(facts, records.ofPool(name), object['status'], now());
+      const tally = await PoolTally.inSlices(facts, records.walkPool(name));
+      const status = planPoolStatus(tally, object['status'], now());
       if (status === null) return undefined;
       const { uid, resourceVersion } = object.metadata;
       const next = { metadata: { name, uid, resourceVersion }, status };

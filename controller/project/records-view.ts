@@ -17,6 +17,8 @@ export interface RecordsView {
   ofPool(pool: string): readonly IpRecord[];
   /** The pools with records, also those that do not exist any more. */
   poolNames(): Iterable<string>;
+  /** Read while it is iterated: a record that changes meanwhile is seen once, before or after its change. */
+  walkPool(pool: string): Iterable<IpRecord>;
   ofHolder(holder: HolderName): readonly IpRecord[];
   onChange(listener: (change: RecordChange) => void): Disposable;
   /** Called when etcd was restored from a backup: records of addresses in use may be missing. */
@@ -31,6 +33,12 @@ export function recordsOf(view: ClusterView): RecordsView {
     get: (name) => records.get(name)?.record ?? null,
     ofPool: (pool) => records.ofPool(pool).map(({ record }) => record),
     poolNames: () => records.poolNames(),
+    walkPool: function* (pool) {
+      for (const name of records.namesOfPool(pool)) {
+        const known = records.get(name);
+        if (known !== null) yield known.record;
+      }
+    },
     ofHolder: ({ kind, namespace, name }) =>
       [...records.namesOfHolder(namespace, name)]
         .flatMap((it) => records.get(it)?.record ?? [])

@@ -4,6 +4,7 @@ import { apiVersionOf } from '#pkg/kube/objects/kube-object.ts';
 import { SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import type { PoolReadings } from './pool-catalog.ts';
 import { poolGauges, type Sample } from './pool-gauges.ts';
+import { PoolTally } from './pool-tally.ts';
 import type { RecordsView } from './records-view.ts';
 
 interface GaugeViews {
@@ -12,13 +13,14 @@ interface GaugeViews {
   readonly subnets: ObjectView;
 }
 
-/** Computes the gauges at each scrape, so that they are never stale. */
-export function sampleGauges({ catalog, records, subnets }: GaugeViews): Sample[] {
-  const pools = catalog.names().flatMap((name) => {
+/** Computes the gauges at each scrape, so that they are never stale. Counting many records does not hold up anything else. */
+export async function sampleGauges({ catalog, records, subnets }: GaugeViews): Promise<Sample[]> {
+  const tallies: PoolTally[] = [];
+  for (const name of catalog.names()) {
     const found = catalog.find(name);
-    return found === null ? [] : [{ facts: found.facts, records: records.ofPool(name) }];
-  });
-  return poolGauges(pools, readSubnets(subnets));
+    if (found !== null) tallies.push(await PoolTally.inSlices(found.facts, records.walkPool(name)));
+  }
+  return poolGauges(tallies, readSubnets(subnets));
 }
 
 function readSubnets(subnets: ObjectView): SpiderSubnet[] {

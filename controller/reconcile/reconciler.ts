@@ -3,6 +3,7 @@ import { omitAbsent } from '#pkg/decode/untrusted.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Failure, Outcome } from '#pkg/kube/objects/outcome.ts';
 import type { BackoffRange } from '#pkg/kube/transport/timing.ts';
+import { inSlices } from '#pkg/kube/watch/in-slices.ts';
 import { WorkQueue } from '#pkg/kube/watch/work-queue.ts';
 
 /** What every reconciler of the leader is given. */
@@ -36,8 +37,10 @@ export interface Reconciler {
   readonly backoff?: BackoffRange;
   /** No pass starts before these have synced: in a cache that is not complete an existing object looks deleted. */
   readonly caches: readonly { readonly synced: Promise<void> }[];
-  /** Called once the caches have synced: subscribes to changes and enqueues what exists already. */
+  /** Called once the caches have synced: subscribes to changes and enqueues what exists already, if it is not many. */
   readonly watch: (enqueue: Enqueue) => readonly Disposable[];
+  /** The keys of what exists already, where there may be very many. They are read after `watch`, in slices. */
+  readonly existing?: () => Iterable<string>;
   /** Brings one key to its desired state; repeating it changes nothing. A number: requeue in so many ms. What it throws is retried with backoff. */
   readonly reconcile: (key: string, pass: Pass) => Promise<number | undefined>;
 }
@@ -46,7 +49,7 @@ const NOT_LEADER_REQUEUE_MS = 2_000;
 
 /** Runs until it is disposed, which waits for the passes under way. */
 export function startReconciler({ log, isLeader }: ReconcilerContext, reconciler: Reconciler): AsyncDisposable {
-  const { kind, failed, debounceMs, workers, backoff, caches, watch, reconcile } = reconciler;
+  const { kind, failed, debounceMs, workers, backoff, caches, watch, existing, reconcile } = reconciler;
   const write: Pass['write'] = async (what, send) => {
     if (!isLeader()) return { requeueMs: NOT_LEADER_REQUEUE_MS };
     const outcome = await send();
@@ -63,10 +66,14 @@ export function startReconciler({ log, isLeader }: ReconcilerContext, reconciler
   });
   const enqueue: Enqueue = (key) => queue.addAfter(key, debounceMs);
   const stack = new AsyncDisposableStack();
+  const ended = new AbortController();
+  stack.defer(() => ended.abort());
   stack.use(queue);
   void Promise.all(caches.map(({ synced }) => synced)).then(
     () => {
-      if (!stack.disposed) for (const subscription of watch(enqueue)) stack.use(subscription);
+      if (stack.disposed) return;
+      for (const subscription of watch(enqueue)) stack.use(subscription);
+      if (existing !== undefined) void inSlices(existing(), enqueue, ended.signal);
     },
     () => {}, // closed before it had synced
   );

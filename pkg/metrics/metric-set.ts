@@ -10,20 +10,21 @@ export interface Count {
   add(labels?: Labels): void;
 }
 
-export interface NamedValue {
+interface NamedValue {
   readonly name: string;
   readonly labels: Labels;
   readonly value: number;
 }
 
-type ReadValues = () => readonly NamedValue[];
+type ReadValues = () => Promise<readonly NamedValue[]>;
+type ByName = ReadonlyMap<string, readonly NamedValue[]>;
 
 /** What one process counts and measures, and how a scrape reads it. */
 export class MetricSet {
   readonly contentType: string;
   readonly #registry = new Registry();
   /** What was read for the scrape under way: several families may come from one reading. */
-  readonly #readings = new Map<ReadValues, ReadonlyMap<string, readonly NamedValue[]>>();
+  readonly #readings = new Map<ReadValues, Promise<ByName>>();
 
   constructor() {
     this.contentType = this.#registry.contentType;
@@ -50,11 +51,12 @@ export class MetricSet {
   /** A family of gauges whose values are read once per scrape, together with all families of the same `read`: what is not told any more is gone. */
   gauges(name: string, help: string, labels: readonly string[], read: ReadValues): void {
     const registers = [this.#registry];
-    const values = () => this.#readOnce(read).get(name) ?? [];
+    const values = async () => (await this.#readOnce(read)).get(name) ?? [];
     new Gauge({ name, help, labelNames: [...labels], registers, collect: readAll });
-    function readAll(this: Gauge): void {
+    async function readAll(this: Gauge): Promise<void> {
+      const read = await values();
       this.reset();
-      for (const { labels: given, value } of values()) this.set({ ...given }, value);
+      for (const { labels: given, value } of read) this.set({ ...given }, value);
     }
   }
 
@@ -76,19 +78,19 @@ export class MetricSet {
     }
   }
 
-  #readOnce(read: ReadValues): ReadonlyMap<string, readonly NamedValue[]> {
+  #readOnce(read: ReadValues): Promise<ByName> {
     const known = this.#readings.get(read);
     if (known !== undefined) return known;
-    const byName = Map.groupBy(tryRead(read), ({ name }) => name);
+    const byName = tryRead(read).then((values) => Map.groupBy(values, ({ name }) => name));
     this.#readings.set(read, byName);
     return byName;
   }
 }
 
 /** What cannot be read costs its own families, not the scrape. */
-function tryRead(read: ReadValues): readonly NamedValue[] {
+async function tryRead(read: ReadValues): Promise<readonly NamedValue[]> {
   try {
-    return read();
+    return await read();
   } catch {
     return [];
   }

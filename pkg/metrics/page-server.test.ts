@@ -39,7 +39,7 @@ test('stopping it does not wait for clients that keep their connection', async (
 
 test('a scrape storm computes the page once, and one reading serves all families', async () => {
   let [now, readings] = [0, 0];
-  const read = () => {
+  const read = async () => {
     readings += 1;
     return ['a', 'b'].map((name) => ({ name, labels: {}, value: readings }));
   };

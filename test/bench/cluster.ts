@@ -5,6 +5,7 @@ import { benchIdleAgents } from './cluster-idle.ts';
 import { benchClusterMemory } from './cluster-memory.ts';
 import { benchRate } from './cluster-rate.ts';
 import { benchControllerMemory } from './controller-memory.ts';
+import { benchControllerSize } from './controller-size.ts';
 import { benchStatusWrites } from './controller-status.ts';
 import { benchSweep } from './controller-sweep.ts';
 
@@ -17,6 +18,7 @@ const BENCHES = {
   idle: benchIdleAgents,
   sweep: benchSweep,
   'controller-memory': benchControllerMemory,
+  'controller-size': benchControllerSize,
   status: benchStatusWrites,
 };
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { findFreePort } from '#test/support/api-ports.ts';
 import type { ServerPlace } from '#test/support/api-server.ts';
@@ -27,10 +27,18 @@ export async function startControllerProgram(
   identity: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<ControllerProgram> {
+  return await runControllerProgram(await writeKubeconfig(stage, identity), identity, env);
+}
+
+/** The same for whatever server the kubeconfig names. */
+export async function runControllerProgram(
+  kubeconfig: string,
+  identity: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ControllerProgram> {
   const program = await builtPath('ipledger-controller');
-  const kubeconfig = await writeKubeconfig(stage, identity);
   const [port, metricsPort] = [await findFreePort(), await findFreePort()];
-  const config = join(stage.cluster.server.dir, `conf-${identity}.yml`);
+  const config = join(dirname(kubeconfig), `conf-${identity}.yml`);
   await writeFile(config, 'enableIPv4: true\n');
   const flags = ['--kubeconfig', kubeconfig, '--config', config, '--host', '127.0.0.1', '--no-webhook'];
   const child = spawn(program, flags, {

@@ -1,19 +1,20 @@
 import { pino } from 'pino';
 import { ClusterView } from '#controller/cluster-view/cluster-view.ts';
 import { type ObjectView, watchObjects } from '#controller/cluster-view/object-view.ts';
+import { type EndpointsView, watchEndpoints } from '#controller/project/endpoints-view.ts';
 import { type PodsView, podsOf } from '#controller/project/pods-view.ts';
 import { PoolReadings } from '#controller/project/pool-catalog.ts';
 import { type RecordsView, recordsOf } from '#controller/project/records-view.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Resource } from '#pkg/kube/objects/kube-object.ts';
-import { ENDPOINTS, POOLS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
+import { POOLS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 
 export interface LeaderViews extends AsyncDisposable {
   readonly records: RecordsView;
   readonly pools: ObjectView;
   readonly subnets: ObjectView;
   readonly reserved: ObjectView;
-  readonly endpoints: ObjectView;
+  readonly endpoints: EndpointsView;
   readonly pods: PodsView;
   readonly catalog: PoolReadings;
   readonly recordsMissingForMs: () => number;
@@ -37,7 +38,8 @@ export function watchAsLeader(client: KubeClient): LeaderViews {
   );
   const pools = watch(POOLS);
   const reserved = watch(RESERVED_IPS);
-  const views = { pools, reserved, subnets: watch(SUBNETS), endpoints: watch(ENDPOINTS) };
+  const endpoints = stack.use(watchEndpoints(client, onTrouble));
+  const views = { pools, reserved, subnets: watch(SUBNETS), endpoints };
   return {
     ...views,
     records: recordsOf(view),

@@ -66,7 +66,7 @@ test('the life of a pool: admitted, used, shown, not deleted, given back, gone; 
   await eventually(admin, POOLS, { name: 'pool-a' }, (pool) =>
     expect(pool?.['status']).toMatchObject({ allocatedIPCount: 1 }),
   );
-  const gauges = Object.fromEntries(reconcilers.gauges().map(({ name, value }) => [name, value]));
+  const gauges = Object.fromEntries((await reconcilers.gauges()).map(({ name, value }) => [name, value]));
   expect(gauges).toMatchObject({ spiderpool_debug_ippool_available_ip_counts: 1 });
 
   await cluster.server.restart();

@@ -141,7 +141,7 @@ test('the gauges are those of the same records', async () => {
   await take('10.0.0.1');
   await using views = watchAsLeader(cluster.controller());
   await Promise.all([views.records.synced, views.pools.synced, views.reserved.synced, views.subnets.synced]);
-  const values = Object.fromEntries(sampleGauges(views).map(({ name, value }) => [name, value]));
+  const values = Object.fromEntries((await sampleGauges(views)).map(({ name, value }) => [name, value]));
   expect(values).toMatchObject({
     spiderpool_total_ippool_counts: 1,
     spiderpool_total_subnet_counts: 0,

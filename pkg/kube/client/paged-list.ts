@@ -26,7 +26,8 @@ type GetPage<P> = (paging: Paging, limits: PageLimits) => Promise<Outcome<P>>;
 export interface PageSink<P> {
   /** Called before the first page, and again if the list starts anew: the pages taken before belong to an older list. */
   begin(): void;
-  take(page: P): void;
+  /** The next page is asked for when it is done. */
+  take(page: P): void | Promise<void>;
 }
 
 export interface ListLimits {
@@ -92,7 +93,7 @@ async function readOnce<P extends Page<unknown>>(
     leftBytes -= bytes;
     size.learn(items.length, bytes);
     resourceVersion ??= page.object.resourceVersion;
-    sink.take(page.object);
+    await sink.take(page.object);
     if (token === '') return { ok: true, object: resourceVersion };
     if (asked.has(token)) return failure('BadAnswer', 'a list that goes on where it has been before');
     asked.add(token);

@@ -1,4 +1,5 @@
-import type { KubeObject, ObjectMeta } from '#pkg/kube/objects/kube-object.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { NamespacedMap } from '#pkg/kube/objects/namespaced-map.ts';
 import { isOlder } from '#pkg/kube/objects/resource-version.ts';
 import type { WatchItem } from './watch-item.ts';
 
@@ -26,7 +27,7 @@ interface Known {
  * It is kept for every object of a cluster, so each entry is small.
  */
 export class KnownObjects {
-  readonly #known = new Map<string, Known>();
+  readonly #known = new NamespacedMap<Known>();
   #list = 0;
 
   /** A new list begins. If the last one did not end, what it told is true all the same. */
@@ -37,51 +38,44 @@ export class KnownObjects {
   /** Whether an object is listed in an older version than the one known: only a restored store has it again. */
   isNewerThan(items: readonly KubeObject[]): boolean {
     return items.some(({ metadata }) => {
-      const known = this.#known.get(keyOf(metadata));
+      const known = this.#known.get(metadata.namespace ?? '', metadata.name);
       return known?.uid === metadata.uid && isOlder(metadata.resourceVersion, known.resourceVersion);
     });
   }
 
   *put(object: KubeObject): Generator<WatchEvent> {
-    const { uid, resourceVersion } = object.metadata;
-    const key = keyOf(object.metadata);
-    const known = this.#known.get(key);
+    const { namespace = '', name, uid, resourceVersion } = object.metadata;
+    const known = this.#known.get(namespace, name);
     const isSame = known?.uid === uid;
     if (isSame && known.resourceVersion === resourceVersion) {
       known.list = this.#list;
       return;
     }
-    this.#known.set(key, { uid, resourceVersion, list: this.#list });
-    if (known !== undefined && !isSame) yield { type: 'Deleted', identity: identityOf(key, known) };
+    this.#known.set(namespace, name, { uid, resourceVersion, list: this.#list });
+    if (known !== undefined && !isSame) yield deletionOf(namespace, name, known);
     yield { type: isSame ? 'Modified' : 'Added', object };
   }
 
   /** The list has ended: what was not in it is gone. */
   *end(): Generator<WatchEvent> {
-    for (const [key, known] of this.#known) {
+    for (const [namespace, name, known] of this.#known.entries()) {
       if (known.list === this.#list) continue;
-      this.#known.delete(key);
-      yield { type: 'Deleted', identity: identityOf(key, known) };
+      this.#known.delete(namespace, name);
+      yield deletionOf(namespace, name, known);
     }
     yield { type: 'Synced' };
   }
 
   *apply(item: Exclude<WatchItem, { type: 'BOOKMARK' }>): Generator<WatchEvent> {
     if (item.type !== 'DELETED') return yield* this.put(item.object);
-    const key = keyOf(item.object.metadata);
-    const known = this.#known.get(key);
-    if (known?.uid !== item.object.metadata.uid) return;
-    this.#known.delete(key);
-    yield { type: 'Deleted', identity: identityOf(key, known) };
+    const { namespace = '', name, uid } = item.object.metadata;
+    const known = this.#known.get(namespace, name);
+    if (known?.uid !== uid) return;
+    this.#known.delete(namespace, name);
+    yield deletionOf(namespace, name, known);
   }
 }
 
-function keyOf({ namespace, name }: ObjectMeta): string {
-  return `${namespace ?? ''}/${name}`;
-}
-
-function identityOf(key: string, { uid }: Known): ObjectIdentity {
-  const slash = key.indexOf('/');
-  const namespace = key.slice(0, slash);
-  return { ...(namespace === '' ? {} : { namespace }), name: key.slice(slash + 1), uid };
+function deletionOf(namespace: string, name: string, { uid }: Known): WatchEvent {
+  return { type: 'Deleted', identity: { ...(namespace === '' ? {} : { namespace }), name, uid } };
 }

@@ -106,7 +106,7 @@ export class Reflector implements AsyncDisposable {
       begin: () => this.#known.begin(),
       take: ({ items, resourceVersion }) => {
         this.#noteList(items, resourceVersion);
-        for (const item of items) for (const event of this.#known.put(item)) this.#tell(event);
+        return inSlices(items, (item) => this.#tellItem(item), signal);
       },
     });
     if (!listed.ok) {
@@ -211,6 +211,10 @@ export class Reflector implements AsyncDisposable {
     const retryInMs = Math.max(leastMs, pauseAfter(failure, this.#backoff.nextMs(), timing.random));
     report(() => this.#options.onTrouble({ during, failure, retryInMs }));
     await sleep(timing, retryInMs, this.#stop.signal);
+  }
+
+  #tellItem(item: KubeObject): void {
+    for (const event of this.#known.put(item)) this.#tell(event);
   }
 
   #tell(event: WatchEvent): void {

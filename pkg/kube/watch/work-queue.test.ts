@@ -121,6 +121,30 @@ test('a key can ask to be looked at again, the earliest wish counts', async () =
   expect(queue.size).toBe(0);
 });
 
+test('many keys that are done at once do not hold up the event loop', async () => {
+  let turns = 0;
+  let done = 0;
+  let isOver = false;
+  await using queue = new WorkQueue({
+    onTrouble: noTrouble,
+    reconcile: async () => {
+      const endMs = performance.now() + 1;
+      while (performance.now() < endMs);
+      done += 1;
+      return undefined;
+    },
+  });
+  for (let key = 0; key < 100; key += 1) queue.addAfter(String(key), 5);
+  const others = (async () => {
+    for (; !isOver; turns += 1) await wait(1);
+  })();
+  await vi.waitFor(() => expect(queue.size).toBe(0));
+  isOver = true;
+  await others;
+  expect(done).toBe(100);
+  expect(turns).toBeGreaterThanOrEqual(5);
+});
+
 test('stopping waits for the work under way and does no more', async () => {
   const seen: string[] = [];
   const queue = new WorkQueue({

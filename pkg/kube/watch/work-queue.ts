@@ -1,5 +1,6 @@
 import { report } from '#pkg/kube/transport/report.ts';
 import { Backoff, type BackoffRange, SYSTEM_TIMING, type Timing } from '#pkg/kube/transport/timing.ts';
+import { DueKeys } from './due-keys.ts';
 
 export interface WorkQueueOptions {
   /** Brings one key to its desired state. After an error the key is retried with backoff. A returned number requeues it after so many ms. */
@@ -10,12 +11,9 @@ export interface WorkQueueOptions {
   readonly timing?: Timing;
 }
 
-interface Later {
-  readonly dueMs: number;
-  readonly cancel: () => void;
-}
-
 const WORKERS = 4;
+/** Work that needs no answer of the API server would otherwise go on, key after key, while everything else waits. */
+const SLICE_MS = 8;
 const BACKOFF = { firstMs: 100, mostMs: 300_000 };
 
 /** A queue of keys. One worker at a time works on a key, and again if the key was added meanwhile. */
@@ -24,13 +22,16 @@ export class WorkQueue implements AsyncDisposable {
   readonly #timing: Timing;
   readonly #ready = new Set<string>();
   readonly #busy = new Map<string, Promise<void>>();
-  readonly #later = new Map<string, Later>();
+  readonly #later: DueKeys;
   readonly #backoffs = new Map<string, Backoff>();
   #isStopped = false;
+  /** When this turn of the event loop began for the queue; null: no key was started in it. */
+  #turnMs: number | null = null;
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
     this.#timing = options.timing ?? SYSTEM_TIMING;
+    this.#later = new DueKeys(this.#timing, (keys) => this.#addAll(keys));
   }
 
   /** Keys that wait or are worked on. */
@@ -47,33 +48,41 @@ export class WorkQueue implements AsyncDisposable {
   /** The earliest time wins. */
   addAfter(key: string, ms: number): void {
     if (this.#isStopped) return;
-    const dueMs = this.#timing.nowMs() + ms;
-    const planned = this.#later.get(key);
-    if (planned !== undefined && planned.dueMs <= dueMs) return;
-    planned?.cancel();
-    const cancel = this.#timing.setTimer(ms, () => {
-      this.#later.delete(key);
-      this.add(key);
-    });
-    this.#later.set(key, { dueMs, cancel });
+    this.#later.add(key, ms);
   }
 
   /** Waits for the keys that are being worked on, and drops the rest. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopped = true;
     this.#ready.clear();
-    for (const { cancel } of this.#later.values()) cancel();
     this.#later.clear();
     await Promise.all(this.#busy.values());
   }
 
+  #addAll(keys: Iterable<string>): void {
+    if (this.#isStopped) return;
+    for (const key of keys) this.#ready.add(key);
+    this.#startWork();
+  }
+
   #startWork(): void {
     for (const key of this.#ready) {
-      if (this.#busy.size >= (this.#options.workers ?? WORKERS)) return;
+      if (this.#busy.size >= (this.#options.workers ?? WORKERS) || this.#isTurnOver()) return;
       if (this.#busy.has(key)) continue;
       this.#ready.delete(key);
       this.#busy.set(key, this.#workAlone(key));
     }
+  }
+
+  /** After a slice the event loop goes on first, and then this queue. */
+  #isTurnOver(): boolean {
+    if (this.#turnMs !== null) return performance.now() - this.#turnMs > SLICE_MS;
+    this.#turnMs = performance.now();
+    setImmediate(() => {
+      this.#turnMs = null;
+      this.#startWork();
+    });
+    return false;
   }
 
   async #workAlone(key: string): Promise<void> {

@@ -1,0 +1,187 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ControllerProgram, runControllerProgram } from '#test/integration/controller-program.ts';
+import { readRssMb } from './agent-bench.ts';
+import { foreignShare, markCpu } from './foreign-cpu.ts';
+import { printTable } from './report.ts';
+import type { Command } from './stand-in-api.ts';
+
+const COUNT = Number(process.env['BENCH_SIZE'] ?? 100_000);
+const LIMIT_MB = 600;
+const LIMIT_STALL_MS = 50;
+const LIMIT_SWEEP_SECONDS = 60;
+const LIMIT_EVENT_MS = 5;
+const EVENTS = 5_000;
+const EVENTS_MS = 20_000;
+const TICKS_PER_SECOND = 100;
+const WATCHED_EVERY_MS = 250;
+
+/** The leader with 100,000 pods, records and endpoints, on a server that stands in for lists and watches. */
+export async function benchControllerSize(): Promise<void> {
+  await using api = await startStandIn(COUNT);
+  const mark = markCpu();
+  const env = { IPLEDGER_GC_DEFAULT_INTERVAL_DURATION: '10', IPLEDGER_ENABLED_DEBUG_METRIC: 'true' };
+  await using controller = await runControllerProgram(api.kubeconfig, 'bench', env);
+  const startedMs = performance.now();
+  using memory = new MemoryWatch(controller);
+  const stalls: Record<string, number> = {};
+  const look = async (phase: string) => {
+    stalls[phase] = Math.max(stalls[phase] ?? 0, await longestStallMs(controller));
+  };
+
+  await until(controller, 'sweep finished', 1);
+  const startSeconds = (performance.now() - startedMs) / 1_000;
+  await look('start');
+  await sleep(5_000);
+  const rss = readRssMb(controller);
+  const highestAtStart = memory.highest();
+
+  await until(controller, 'sweep finished', 3);
+  await look('sweep');
+  await api.ask({ do: 'expire' });
+  await sleep(5_000);
+  await look('relist');
+  const highest = memory.highest();
+  const rssAfter = readRssMb(controller);
+
+  const idle = await cpuPerSecond(controller, 20);
+  const before = await cpuSeconds(controller);
+  const eventsMs = performance.now();
+  await api.ask({ do: 'change-pods', count: EVENTS, ms: EVENTS_MS });
+  await sleep(1_000);
+  const seconds = (performance.now() - eventsMs) / 1_000;
+  const eventMs = (((await cpuSeconds(controller)) - before - idle * seconds) / EVENTS) * 1_000;
+  await look('events');
+  for (let scrape = 0; scrape < 5; scrape += 1) {
+    await sleep(1_100);
+    await look('scrape');
+  }
+
+  const sweepSeconds = Math.max(...linesOf(controller, 'sweep finished').map(({ tookMs }) => Number(tookMs))) / 1_000;
+  const longest = Math.max(...Object.values(stalls));
+  const foreign = `${(foreignShare(mark) * 100).toFixed(0)} % of the CPU was used by others`;
+  const isAlive = linesOf(controller, 'caches synced').length === 1;
+  printTable(`Leader with ${COUNT} pods, records and endpoints; the API server is a stand-in (${foreign})`, [
+    {
+      what: 'RSS, 5 s after the first sweep',
+      value: `${rss.toFixed(0)} MB (at most ${highestAtStart.toFixed(0)} MB meanwhile)`,
+      limit: `under ${LIMIT_MB} MB`,
+      isMet: rss < LIMIT_MB && highestAtStart < LIMIT_MB,
+    },
+    {
+      what: 'RSS after a relist of everything at once',
+      value: `${rssAfter.toFixed(0)} MB (at most ${highest.toFixed(0)} MB meanwhile)${isAlive ? '' : ', restarted'}`,
+      limit: `under ${LIMIT_MB} MB`,
+      isMet: isAlive && highest < LIMIT_MB,
+    },
+    { what: 'from its start until the first sweep has ended', value: `${startSeconds.toFixed(1)} s` },
+    {
+      what: 'the longest full sweep',
+      value: `${sweepSeconds.toFixed(2)} s`,
+      limit: `under ${LIMIT_SWEEP_SECONDS} s`,
+      isMet: sweepSeconds < LIMIT_SWEEP_SECONDS,
+    },
+    {
+      what: `CPU of one pod event (${EVENTS} of them)`,
+      value: `${eventMs.toFixed(3)} ms`,
+      limit: `under ${LIMIT_EVENT_MS} ms`,
+      isMet: eventMs < LIMIT_EVENT_MS,
+    },
+    {
+      what: 'the longest stall of the event loop',
+      value: Object.entries(stalls)
+        .map(([phase, ms]) => `${phase} ${ms.toFixed(0)} ms`)
+        .join(', '),
+      limit: `under ${LIMIT_STALL_MS} ms`,
+      isMet: longest < LIMIT_STALL_MS,
+    },
+  ]);
+}
+
+interface StandIn extends AsyncDisposable {
+  readonly kubeconfig: string;
+  /** Resolves when it is done. */
+  ask(command: Command): Promise<void>;
+}
+
+async function startStandIn(count: number): Promise<StandIn> {
+  const directory = await mkdtemp(join(tmpdir(), 'ipl-size-'));
+  const child = fork(join(import.meta.dirname, 'stand-in-api.ts'), [String(count)]);
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  const kubeconfig = join(directory, 'kubeconfig.json');
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'u', user: { token: 'none' } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  };
+  await writeFile(kubeconfig, JSON.stringify(config));
+  return {
+    kubeconfig,
+    ask: async (command) => {
+      const answered = once(child, 'message');
+      child.send(command);
+      await answered;
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.disconnect();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The highest VmRSS since the last question. */
+class MemoryWatch implements Disposable {
+  readonly #timer: NodeJS.Timeout;
+  #highest = 0;
+
+  constructor(controller: ControllerProgram) {
+    this.#timer = setInterval(() => {
+      this.#highest = Math.max(this.#highest, readRssMb(controller));
+    }, WATCHED_EVERY_MS);
+  }
+
+  highest(): number {
+    const highest = this.#highest;
+    this.#highest = 0;
+    return highest;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}
+
+/** Since the last scrape, as the controller measured it (perf_hooks.monitorEventLoopDelay). */
+export async function longestStallMs(controller: ControllerProgram): Promise<number> {
+  const [, seconds = 'NaN'] = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await controller.metrics()) ?? [];
+  return Number(seconds) * 1_000;
+}
+
+const linesOf = ({ lines }: ControllerProgram, message: string) => lines.filter(({ msg }) => msg === message);
+
+async function until(controller: ControllerProgram, message: string, times: number): Promise<void> {
+  while (linesOf(controller, message).length < times) await sleep(50);
+}
+
+async function cpuSeconds({ pid }: ControllerProgram): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  const [utime = 0, stime = 0] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+    .map(Number);
+  return (utime + stime) / TICKS_PER_SECOND;
+}
+
+async function cpuPerSecond(controller: ControllerProgram, seconds: number): Promise<number> {
+  const before = await cpuSeconds(controller);
+  await sleep(seconds * 1_000);
+  return ((await cpuSeconds(controller)) - before) / seconds;
+}
