@@ -3,6 +3,7 @@ import type { Reason } from '#pkg/errors/reasons.ts';
 
 /** Gauges whose value is computed at each scrape. */
 export const WATCHED_GAUGES = [
+  'ready',
   'journal-entries',
   'spool-entries',
   'index-records',

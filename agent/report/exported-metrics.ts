@@ -26,6 +26,7 @@ const ALLOCATION_CAUSES: readonly Cause[] = ['internal', 'no_available_pool', 'r
 const RELEASE_CAUSES: readonly Cause[] = ['internal', 'retries_exhausted'];
 
 export const AGENT_GAUGES: Readonly<Record<WatchedGauge, { readonly name: string; readonly help: string }>> = {
+  ready: { name: 'ipledger_agent_ready', help: '1 once the agent can answer ADDs, 0 before' },
   'journal-entries': { name: 'ipledger_journal_entries', help: 'Releases that wait for the API server' },
   'spool-entries': { name: 'ipledger_spool_entries', help: 'DELs that the plugin left for the agent' },
   'index-records': { name: 'ipledger_index_records', help: 'Records of this node that the agent knows of' },

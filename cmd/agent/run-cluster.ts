@@ -34,6 +34,8 @@ export async function runInCluster(
   const health = agentHealth({ whyNotReady: () => waitsFor(), socketPath: () => socketPath });
   const set = new MetricSet();
   const metrics = env.isMetricEnabled ? exportAgentMetrics(set) : NO_METRICS;
+  // Before the port is opened: an agent that never gets further must say so.
+  metrics.watch('ready', () => (waitsFor() === null ? 1 : 0));
   starting.use(await openAgentPorts(env, health, set));
   const { kubeconfig: file } = flags;
   const loadAccess = accessFrom(file === undefined ? { from: 'cluster' } : { from: 'kubeconfig', file });

@@ -1,25 +1,12 @@
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
 import type { WatchedGauge } from '#agent/report/agent-metrics.ts';
 import { AGENT_GAUGES, exportAgentMetrics } from '#agent/report/exported-metrics.ts';
 import { CONTROLLER_METRICS } from '#controller/project/metric-names.ts';
 import { MetricSet } from '#pkg/metrics/metric-set.ts';
+import { ALERTS, type Exporter, jobsOf, targetLabelsOf } from './monitors.ts';
+import { jobsIn, labelsIn, labelsLeft, metricsIn } from './promql.ts';
 import { readRootFile } from './source-files.ts';
 
-const LANGUAGE = [
-  'absent',
-  'and',
-  'by',
-  'count',
-  'histogram_quantile',
-  'increase',
-  'label_values',
-  'max',
-  'or',
-  'rate',
-  'sum',
-  'vector',
-];
 const agentMetrics = new MetricSet();
 const exported = exportAgentMetrics(agentMetrics);
 for (const gauge of Object.keys(AGENT_GAUGES)) exported.watch(gauge as WatchedGauge, () => 0);
@@ -27,7 +14,9 @@ for (const gauge of Object.keys(AGENT_GAUGES)) exported.watch(gauge as WatchedGa
 const AGENT_METRICS = new Map(
   [...(await agentMetrics.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]),
 );
-const METRICS: readonly string[] = [...Object.keys(CONTROLLER_METRICS), ...AGENT_METRICS.keys()];
+/** Prometheus itself makes it, for every target. */
+const OF_TARGETS = 'up';
+const METRICS: readonly string[] = [...Object.keys(CONTROLLER_METRICS), ...AGENT_METRICS.keys(), OF_TARGETS];
 
 interface Panel {
   readonly title: string;
@@ -38,33 +27,27 @@ const dashboard = JSON.parse(readRootFile('deploy/grafana-ipledger.json')) as {
   panels: Panel[];
   templating: { list: { name: string; type: string; query: string }[] };
 };
-const alerts = parse(readRootFile('deploy/alerts.yaml')) as {
-  spec: { groups: { rules: { alert: string; expr: string; annotations: { summary: string } }[] }[] };
-};
 
 const queries = [
   ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ place: title, expr }))),
   ...dashboard.templating.list.flatMap(({ name, type, query }) =>
     type === 'query' ? [{ place: name, expr: query }] : [],
   ),
-  ...alerts.spec.groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => ({ place: alert, expr }))),
+  ...ALERTS.map(({ alert, expr }) => ({ place: alert, expr })),
 ];
 
-/** Names in an expression that are neither labels nor keywords; a bucket counts as its histogram. */
-function metricsIn(expr: string): string[] {
-  const bare = expr
-    .replace(/\{[^}]*\}|"[^"]*"|\[[^\]]*\]/g, ' ')
-    .replace(/\b(by|without|on|ignoring)\s*\([^)]*\)/g, ' ')
-    .replace(/(label_values\([^,]*),[^)]*/, '$1');
-  const names = bare.match(/[a-zA-Z_:][a-zA-Z0-9_:]*/g) ?? [];
-  return names.filter((name) => !LANGUAGE.includes(name)).map((name) => name.replace(/_(bucket|sum|count)$/, ''));
+function exportersOf(metric: string): Exporter[] {
+  if (metric === OF_TARGETS) return ['agent', 'controller'];
+  if (metric in CONTROLLER_METRICS) return ['controller'];
+  return AGENT_METRICS.has(metric) ? ['agent'] : [];
 }
 
-/** Labels in selectors and groupings. */
-function labelsIn(expr: string): string[] {
-  const matchers = [...expr.matchAll(/\{([^}]*)\}/g)].flatMap(([, inner = '']) => inner.match(/\w+(?=\s*[=!])/g) ?? []);
-  const groups = [...expr.matchAll(/\bby\s*\(([^)]*)\)/g)].flatMap(([, inner = '']) => inner.split(/[\s,]+/));
-  return [...matchers, ...groups].filter((label) => label !== '' && label !== 'le');
+/** The labels of every metric in an expression: its own, and those of the targets that have it. */
+function labelsOfMetrics(expr: string): string[] {
+  return metricsIn(expr).flatMap((name) => [
+    ...(name in CONTROLLER_METRICS ? CONTROLLER_METRICS[name as keyof typeof CONTROLLER_METRICS].labels : []),
+    ...exportersOf(name).flatMap(targetLabelsOf),
+  ]);
 }
 
 test.each(queries)('$place uses only metrics that exist', ({ expr }) => {
@@ -74,10 +57,8 @@ test.each(queries)('$place uses only metrics that exist', ({ expr }) => {
 });
 
 test.each(queries)('$place uses only labels that its metrics have', ({ expr }) => {
-  const known = metricsIn(expr).flatMap((name) =>
-    name in CONTROLLER_METRICS ? CONTROLLER_METRICS[name as keyof typeof CONTROLLER_METRICS].labels : [],
-  );
-  expect(labelsIn(expr).filter((label) => !known.includes(label as never))).toEqual([]);
+  const known = labelsOfMetrics(expr);
+  expect(labelsIn(expr).filter((label) => !known.includes(label))).toEqual([]);
 });
 
 test('gauges are used as gauges and counters as counters', () => {
@@ -90,12 +71,27 @@ test('gauges are used as gauges and counters as counters', () => {
   expect(rated.filter((name) => gauges.includes(name))).toEqual([]);
 });
 
-test('the labels in the text of an alert exist on its metric', () => {
-  for (const { expr, annotations } of alerts.spec.groups.flatMap(({ rules }) => rules)) {
-    const known = metricsIn(expr).flatMap((name) =>
-      name in CONTROLLER_METRICS ? CONTROLLER_METRICS[name as keyof typeof CONTROLLER_METRICS].labels : [],
-    );
-    const told = [...annotations.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label);
-    expect(told.filter((label) => !known.includes(label as never))).toEqual([]);
+test.each(ALERTS)('$alert asks each metric of the job that exports it', ({ expr }) => {
+  const asked = jobsIn(expr);
+  expect(asked.map(({ metric }) => metric).toSorted()).toEqual(metricsIn(expr).toSorted());
+  for (const { metric, job } of asked) expect(exportersOf(metric).flatMap(jobsOf)).toContain(job);
+});
+
+test.each(ALERTS)('$alert says what is wrong and what to do, with labels that its result has', (alert) => {
+  const { expr, labels, annotations } = alert;
+  expect(['warning', 'critical']).toContain(labels.severity);
+  for (const said of [annotations.summary, annotations.description]) expect(said.length).toBeGreaterThan(20);
+  const known = labelsLeft(expr, labelsOfMetrics(expr));
+  const told = Object.values(annotations).flatMap((said) =>
+    [...said.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label),
+  );
+  expect(told.filter((label) => !known.includes(label))).toEqual([]);
+});
+
+test('an alert watches every gauge of agents that must be zero, and the quarantine', () => {
+  const expressions = ALERTS.map(({ expr }) => expr).join('\n');
+  for (const gauge of ['ready', 'journal-entries', 'lost-addresses', 'outliving-sandboxes'] as const) {
+    expect(expressions).toContain(`${AGENT_GAUGES[gauge].name}{`);
   }
+  expect(expressions).toContain('state="Quarantined"');
 });

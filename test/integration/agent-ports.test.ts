@@ -54,9 +54,15 @@ test('the built agent: alive from the start, ready with the adoption, and its ca
   await vi.waitUntil(() => waitsForAdoption().catch(() => false), { timeout: 30_000, interval: 100 });
   const waiting = { status: 500, text: expect.stringContaining('have not been taken over yet') as string };
   expect(await probes()).toEqual([waiting, waiting, ok]);
+  const readyIs = (value: 0 | 1) =>
+    vi.waitFor(async () => {
+      expect((await get(metrics, '/metrics')).text).toContain(`\nipledger_agent_ready ${value}\n`);
+    }, 20_000);
+  await readyIs(0);
   await cluster.adopt();
   const agent = await starting;
   expect(await probes()).toEqual([ok, ok, ok]);
+  await readyIs(1);
 
   const call = async (method: 'POST' | 'DELETE', pod: Pod) => {
     const body = JSON.stringify(addArgsOf(pod));
