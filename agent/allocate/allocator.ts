@@ -16,7 +16,7 @@ import type { AddCall, Debts } from './add-call.ts';
 import { type Announcer, toAddResponse } from './answer.ts';
 import type { AutoPools } from './auto-pools.ts';
 import type { FamilyTaker } from './family-taker.ts';
-import { findPatterns } from './find-patterns.ts';
+import { findPatterns, turnAfterLarge } from './find-patterns.ts';
 import {
   type MissingPlan,
   type Plan,
@@ -138,6 +138,7 @@ export class Allocator {
     const holder = { ...facts.holder, attachGeneration: 1 };
     const { cleanGateway } = plan;
     const { taker, autoPools } = this.#deps;
+    await turnAfterLarge(plan);
     try {
       return await taker.take(plan, { holder, cleanGateway, routes: this.#openRoutes(facts), call });
     } catch (thrown) {

@@ -7,9 +7,11 @@ import { matchesAmong } from '#pkg/pool/pattern-matches.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { PoolRequest } from '#pkg/pool/request.ts';
 import { isPattern } from '#pkg/text/wildcard.ts';
+import type { MissingPlan } from './plan.ts';
 
 const LONGEST_STEP_MS = 4;
 const MOST_PATTERNS = 20;
+const MANY_POOLS = 100;
 
 /**
  * Holds the patterns that a tenant wrote against the names of all pools, before the call is planned: the plan is made in one go,
@@ -17,6 +19,7 @@ const MOST_PATTERNS = 20;
  */
 export async function findPatterns(request: PoolRequest, pools: readonly Pool[]): Promise<void> {
   if (!mayHavePatterns(request)) return;
+  await turn();
   let stepFromMs = performance.now();
   for (const [family, pattern] of patternsOf(request)) {
     for (const _ of matchesAmong(pools).search(pattern, family)) {
@@ -25,6 +28,14 @@ export async function findPatterns(request: PoolRequest, pools: readonly Pool[])
       stepFromMs = performance.now();
     }
   }
+  // What comes before and after takes some milliseconds too, the first time.
+  await turn();
+}
+
+/** A plan of many pools takes milliseconds: others have a turn before the address is taken. */
+export async function turnAfterLarge({ families }: Pick<MissingPlan, 'families'>): Promise<void> {
+  const count = families.reduce((sum, { pools, objected }) => sum + pools.length + objected.length, 0);
+  if (count > MANY_POOLS) await turn();
 }
 
 /** Most calls have none, and are not parsed for this. */

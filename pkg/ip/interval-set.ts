@@ -51,6 +51,7 @@ export class IntervalSet {
 
   /** Every member is one of the other's too; stops at the first that is not. */
   isSubsetOf(other: IntervalSet): boolean {
+    if (other.isEmpty) return this.isEmpty;
     return this.sorted.every(({ first, last }) => {
       const cover = other.sorted[indexAtOrAfter(other.sorted, first)];
       return cover !== undefined && cover.first <= first && last <= cover.last;

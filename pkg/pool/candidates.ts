@@ -159,21 +159,22 @@ const MOST_PATTERNS = 10;
  */
 export function expandNames(list: NameList, family: Family, known: readonly Pool[]): Expanded {
   const plainNames = new Set<string>();
-  const found = new Set<Pool>();
+  const found: (readonly Pool[])[] = [];
   const unmatched: string[] = [];
   refuseTooMany(list, family);
   for (const name of list.names) {
     if (isPattern(name)) {
       const matched = matchPattern(name, list, family, known);
       if (matched.length === 0) unmatched.push(name);
-      for (const pool of matched) found.add(pool);
+      found.push(matched);
     } else {
       if (plainNames.has(name)) throw new IpamError(list.fault, `${list.from}: duplicate pool ${quote(name)}`);
       plainNames.add(name);
-      found.add(known.find((pool) => pool.name === name) ?? refuse(name, list, family, known));
+      found.push([known.find((pool) => pool.name === name) ?? refuse(name, list, family, known)]);
     }
   }
-  return { candidates: toCandidates([...found]), unmatched };
+  // In one go, not pool by pool: ten patterns may match a thousand pools each.
+  return { candidates: toCandidates([...new Set(found.flat())]), unmatched };
 }
 
 function toCandidates(pools: readonly Pool[]): Candidate[] {

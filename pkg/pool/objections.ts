@@ -35,21 +35,24 @@ export interface ObjectionFacts {
 type Rule = (pool: Pool, request: PoolRequest, facts: ObjectionFacts) => string | null;
 
 /** In the order of Spiderpool's filters; the first objection is the one shown. */
-const RULES: readonly (readonly [name: string, rule: Rule])[] = [
-  ['terminating', (pool) => (pool.isTerminating ? 'it is being deleted' : null)],
-  ['disabled', (pool) => (pool.isDisabled ? 'it is disabled' : null)],
-  ['overlap', (pool, _, { overlaps }) => overlaps.get(pool.name) ?? null],
-  ['family', (pool, _, { family }) => (pool.family === family ? null : `it is an IPv${pool.family} pool`)],
-  ['node', nodeMismatch],
-  ['namespace', namespaceMismatch],
-  ['pod', podMismatch],
-  ['multus', multusMismatch],
-  ['master', masterUnknown],
-  ['addresses', nothingToGive],
+const RULES: readonly { readonly rule: string; readonly objectTo: Rule }[] = [
+  { rule: 'terminating', objectTo: (pool) => (pool.isTerminating ? 'it is being deleted' : null) },
+  { rule: 'disabled', objectTo: (pool) => (pool.isDisabled ? 'it is disabled' : null) },
+  { rule: 'overlap', objectTo: (pool, _, { overlaps }) => overlaps.get(pool.name) ?? null },
+  {
+    rule: 'family',
+    objectTo: (pool, _, { family }) => (pool.family === family ? null : `it is an IPv${pool.family} pool`),
+  },
+  { rule: 'node', objectTo: nodeMismatch },
+  { rule: 'namespace', objectTo: namespaceMismatch },
+  { rule: 'pod', objectTo: podMismatch },
+  { rule: 'multus', objectTo: multusMismatch },
+  { rule: 'master', objectTo: masterUnknown },
+  { rule: 'addresses', objectTo: nothingToGive },
 ];
 
 export function findObjection(pool: Pool, request: PoolRequest, facts: ObjectionFacts): Objection | null {
-  for (const [rule, objectTo] of RULES) {
+  for (const { rule, objectTo } of RULES) {
     const text = objectTo(pool, request, facts);
     if (text !== null) return { rule, text };
   }
