@@ -2,14 +2,24 @@ import type { Hold } from './move-hold.ts';
 
 /** Agents make the records of their pods again within a minute of a restore (rule 9). */
 const HOLD_MS = 90_000;
+const RESTORED =
+  'etcd was restored from a backup; nothing new is given out for 90 s, until agents have made the lost records of their pods again';
+const MAY_BE_RESTORED =
+  'the controller began to lead, or lost the API server, a moment ago; nothing new is given out for a minute, because etcd may have been restored from a backup';
 
-/** After etcd was restored from a backup, a number that looks free may be in use: claims get nothing new for a while. */
+/**
+ * After etcd was restored from a backup, a number that looks free may be in use: claims get nothing new for a while. The term ends with
+ * the restore, and the next one has nothing to compare with. So its beginning, and every break, holds claims back too.
+ */
 export class RestoreHold {
   readonly #nowMs: () => number;
+  readonly #recordsMissingForMs: () => number;
   #untilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(nowMs: () => number) {
+  /** `recordsMissingForMs`: for how long records may still be missing after the last break. */
+  constructor(nowMs: () => number, recordsMissingForMs: () => number) {
     this.#nowMs = nowMs;
+    this.#recordsMissingForMs = recordsMissingForMs;
   }
 
   begin(): void {
@@ -18,8 +28,8 @@ export class RestoreHold {
 
   find(): Hold | null {
     const leftMs = this.#untilMs - this.#nowMs();
-    const why =
-      'etcd was restored from a backup; nothing new is given out for 90 s, until agents have made the lost records of their pods again';
-    return leftMs > 0 ? { why, leftMs } : null;
+    if (leftMs > 0) return { why: RESTORED, leftMs };
+    const missingMs = this.#recordsMissingForMs();
+    return missingMs > 0 ? { why: MAY_BE_RESTORED, leftMs: missingMs } : null;
   }
 }

@@ -28,6 +28,8 @@ export interface ServeClaimsOptions extends ReconcilerContext {
   readonly catalog: PoolReadings;
   readonly ledger: Pick<Ledger, 'create' | 'amend' | 'release'>;
   readonly events: Events;
+  /** For how long records may still be missing, because the store may have been restored and agents write them back. */
+  readonly recordsMissingForMs: () => number;
   readonly lookEveryMs?: number;
 }
 
@@ -79,7 +81,7 @@ async function serveUntilGone(options: ServeClaimsOptions, signal: AbortSignal):
   if (signal.aborted) return;
   await using stack = new AsyncDisposableStack();
   const nowMs = () => client.timing.nowMs();
-  const restore = new RestoreHold(nowMs);
+  const restore = new RestoreHold(nowMs, options.recordsMissingForMs);
   stack.use(recordsView.onRestored(() => restore.begin()));
   const watch = (resource: Resource, trim = withoutManagedFields) =>
     stack.use(

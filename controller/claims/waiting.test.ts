@@ -45,12 +45,26 @@ test('a pool waits for what a move brings, not for the claim itself, and not for
 
 test('after a restore of etcd nothing new is given out for a while', () => {
   let nowMs = 0;
-  const restore = new RestoreHold(() => nowMs);
+  const restore = new RestoreHold(
+    () => nowMs,
+    () => 0,
+  );
   expect(restore.find()).toBeNull();
   restore.begin();
   nowMs = 60_000;
   expect(restore.find()).toMatchObject({ leftMs: 30_000 });
   nowMs = 90_000;
+  expect(restore.find()).toBeNull();
+});
+
+test('nothing new is given out at the beginning of a term either: the one before may have ended with a restore', () => {
+  let missingForMs = 60_000;
+  const restore = new RestoreHold(
+    () => 0,
+    () => missingForMs,
+  );
+  expect(restore.find()).toMatchObject({ leftMs: 60_000 });
+  missingForMs = 0;
   expect(restore.find()).toBeNull();
 });
 

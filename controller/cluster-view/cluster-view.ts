@@ -64,7 +64,6 @@ export class ClusterView implements AsyncDisposable {
     this.#reflectors = [
       this.#reflect({
         resource: IP_RECORDS,
-        onRestored: () => this.restored.tell(null),
         trim: withoutManagedFields,
         onEvent: (event) => this.#onRecord(event),
       }),
@@ -103,7 +102,7 @@ export class ClusterView implements AsyncDisposable {
     await Promise.all([...this.#reflectors, this.pools].map((watch) => watch[Symbol.asyncDispose]()));
   }
 
-  #reflect(options: Omit<ReflectorOptions, 'onTrouble'>): Reflector {
+  #reflect(options: Omit<ReflectorOptions, 'onTrouble' | 'onRestored'>): Reflector {
     return new Reflector(this.#deps.client, { ...options, ...this.#handlersOf(options.resource) });
   }
 
@@ -120,6 +119,7 @@ export class ClusterView implements AsyncDisposable {
       },
       onRestored: () => {
         this.#steadySinceMs = nowMs();
+        if (kind === IP_RECORDS.plural) this.restored.tell(null);
         log.error({ kind }, `${RESTORED}: the cache of this kind was read anew`);
       },
     };
