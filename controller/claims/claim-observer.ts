@@ -5,6 +5,7 @@ import type { PoolFacts } from '#controller/project/pool-conditions.ts';
 import { type Claim, readClaim } from '#pkg/capi/read-claim.ts';
 import { hasPauseMark } from '#pkg/capi/read-cluster.ts';
 import { type MachineAddress, readIpAddress } from '#pkg/capi/read-ip-address.ts';
+import { namespaceMismatch } from '#pkg/pool/objections.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { recordName } from '#pkg/record/record-metadata.ts';
@@ -65,12 +66,23 @@ export function recordOfAddress(
 }
 
 export function holdOf(
-  { book, restore, now }: Pick<ClaimSources, 'book' | 'restore' | 'now'>,
+  {
+    book,
+    restore,
+    catalog,
+    namespaces,
+    now,
+  }: Pick<ClaimSources, 'book' | 'restore' | 'catalog' | 'namespaces' | 'now'>,
   claim: Claim,
 ): Hold | null {
   const afterRestore = restore.find();
   if (afterRestore !== null) return afterRestore;
-  const expected = book.expected(claim.pool);
+  const pool = catalog.find(claim.pool)?.facts.pool ?? null;
+  // Whoever may not use the pool must not hold it back from those who may.
+  const expected = book.expected(claim.pool).filter(({ namespace: name }) => {
+    const labels = namespaces.get({ name })?.metadata.labels ?? {};
+    return pool !== null && namespaceMismatch(pool, { namespace: { name, labels, annotations: {} } }) === null;
+  });
   return expected.length === 0 ? null : findMoveHold(claim.pool, keyOf(claim), expected, now());
 }
 
