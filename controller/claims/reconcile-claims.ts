@@ -44,7 +44,10 @@ export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposabl
       let isConfirmed = false;
       for (let steps = 0; steps < MOST_STEPS; steps += 1) {
         const claim = readClaimAt(options, key);
-        if (claim === null) return vanished.look(key, heldFor(key, recordsView));
+        if (claim === null) {
+          leaveLine(key, null, options, pass);
+          return vanished.look(key, heldFor(key, recordsView));
+        }
         vanished.isBack(key);
         const seen = observe(options, claim);
         const step = nextStep(seen, now());
@@ -67,15 +70,19 @@ export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposabl
 }
 
 /** Keeps the line of waiting claims right, and says when to look again. */
-function settle(claim: Claim, why: RestReason, options: ReconcileClaimsOptions, { enqueue }: Pass): number {
+function settle(claim: Claim, why: RestReason, options: ReconcileClaimsOptions, pass: Pass): number {
   const { unserved } = options;
   const isUnserved = why === 'exhausted' || why === 'pool-not-ready' || why === 'allocation-failed';
-  const wasInLine = unserved.remove(claim.pool, keyOf(claim));
+  leaveLine(keyOf(claim), why === 'exhausted' ? claim.pool : null, options, pass);
   if (isUnserved) unserved.add(claim, why === 'exhausted');
-  // Whoever leaves the line lets the next one in.
-  if (wasInLine && why !== 'exhausted') wakeLine(claim.pool, options, enqueue);
   const hold = why === 'pool-not-ready' ? holdOf(options, claim) : null;
   return hold === null ? LOOK_AGAIN_MS : Math.max(hold.leftMs, SHORTEST_HOLD_MS);
+}
+
+/** Whoever leaves the line, a deleted claim too, lets the next one in. `stays`: the pool whose line it goes on waiting in. */
+function leaveLine(key: string, stays: string | null, options: ReconcileClaimsOptions, { enqueue }: Pass): void {
+  const left = options.unserved.remove(key);
+  if (left !== null && left !== stays) wakeLine(left, options, enqueue);
 }
 
 /** As many as there are free addresses, the oldest first. */

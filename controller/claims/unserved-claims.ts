@@ -14,20 +14,26 @@ type ClaimName = Pick<Unserved, 'pool' | 'namespace' | 'createdAt'> & { readonly
 /** The claims that were told why they have no address yet. Those in line for one are served in the order of their creation. */
 export class UnservedClaims {
   readonly #byPool = new Map<string, Map<string, Unserved>>();
+  readonly #poolOf = new Map<string, string>();
 
   add({ pool, namespace, name, createdAt }: ClaimName, isInLine: boolean): void {
     const key = keyOf({ namespace, name });
+    this.remove(key);
+    this.#poolOf.set(key, pool);
     const claims = this.#byPool.get(pool) ?? new Map<string, Unserved>();
     this.#byPool.set(pool, claims.set(key, { key, pool, namespace, createdAt, isInLine }));
   }
 
-  /** False if it was not in line. The pool of a claim never changes. */
-  remove(pool: string, key: string): boolean {
+  /** The pool where it was in line, or null. A claim that was deleted and made anew may be of another pool now. */
+  remove(key: string): string | null {
+    const pool = this.#poolOf.get(key);
+    if (pool === undefined) return null;
+    this.#poolOf.delete(key);
     const claims = this.#byPool.get(pool);
     const claim = claims?.get(key);
     claims?.delete(key);
     if (claims?.size === 0) this.#byPool.delete(pool);
-    return claim?.isInLine === true;
+    return claim?.isInLine === true ? pool : null;
   }
 
   /** How many are in line, with this one. */

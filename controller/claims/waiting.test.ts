@@ -27,9 +27,17 @@ test('the line is served by age, then by name, and only those in line are counte
   expect(unserved.countBefore(claim('new', 9))).toBe(3);
   expect(unserved.countWith(claim('b', 2))).toBe(3);
   expect(unserved.countWith(claim('new', 9))).toBe(4);
-  expect(unserved.remove('lab', 'prod/c')).toBe(true);
-  expect(unserved.remove('lab', 'prod/not-in-line')).toBe(false);
+  expect(unserved.remove('prod/c')).toBe('lab');
+  expect(unserved.remove('prod/not-in-line')).toBeNull();
   expect(unserved.first('lab', 5n)).toEqual(['prod/a', 'prod/b']);
+});
+
+test('a claim that was made anew for another pool is in one line only', () => {
+  const unserved = new UnservedClaims();
+  unserved.add(claim('a', 1), true);
+  unserved.add({ ...claim('a', 2), pool: 'other' }, true);
+  expect(unserved.first('lab', 9n)).toEqual([]);
+  expect(unserved.first('other', 9n)).toEqual(['prod/a']);
 });
 
 test('a pool waits for what a move brings, not for the claim itself, and not for ever', () => {
