@@ -27,6 +27,8 @@ export interface KeepAutoPoolsOptions extends ReconcilerContext {
   readonly events: Events;
   readonly wishRules: WishRules;
   readonly shortages: ShortageBoard;
+  /** For how long records, and pools, may still be missing, because the store may have been restored. */
+  readonly recordsMissingForMs: () => number;
 }
 
 const DEBOUNCE_MS = 100;
@@ -57,6 +59,9 @@ export function keepAutoPools(options: KeepAutoPoolsOptions): AsyncDisposable {
       tellMissing(name, object === null ? 'does not exist' : 'cannot be read', asks, options.events);
       return undefined;
     }
+    // Without the record of a living pod its address looks free: no pool may lose it, and no other pool may get it.
+    const missingForMs = options.recordsMissingForMs();
+    if (missingForMs > 0) return missingForMs;
     const { situation, nextFreeInMs } = observeSubnet(subnet, object, sources, now());
     const plan = planAutoPools(situation);
     waiting.set(name, plan.waiting);

@@ -100,3 +100,30 @@ test('a deleted auto pool of a living application is made again', async () => {
   await discard(stage.admin, DEPLOYMENTS, 'healed');
   await vi.waitFor(async () => expect(await stage.poolsOf('healed')).toEqual([]), PATIENCE);
 });
+
+test('while records may be missing, no pool is made, shrunk or deleted', async () => {
+  await stage.subnet('restored', { subnet: '10.3.0.0/24', ips: ['10.3.0.10-10.3.0.19'] });
+  let missingForMs = 200;
+  await using _ = await lead(stage, stage.cluster.controller(), () => missingForMs);
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 1_500));
+  await stage.deploy('back', 4, asks('restored'));
+  await pause();
+  expect(await stage.poolsOf('back')).toEqual([]);
+  missingForMs = 0;
+  await stage.poolWith('back', 4);
+
+  missingForMs = 200;
+  await stage.scale('back', 1);
+  await pause();
+  await stage.poolWith('back', 4);
+  missingForMs = 0;
+  await stage.poolWith('back', 1);
+
+  missingForMs = 200;
+  await discard(stage.admin, DEPLOYMENTS, 'back');
+  await pause();
+  expect(await stage.poolsOf('back')).toMatchObject([{ metadata: { name: expect.any(String) } }]);
+  expect((await stage.poolsOf('back'))[0]?.metadata.deletionTimestamp).toBeUndefined();
+  missingForMs = 0;
+  await vi.waitFor(async () => expect(await stage.poolsOf('back')).toEqual([]), PATIENCE);
+});

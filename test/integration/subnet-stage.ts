@@ -113,7 +113,11 @@ export interface Led extends AsyncDisposable {
 }
 
 /** The reconcilers of a leader, without its lease. */
-export async function lead(stage: SubnetStage, client: KubeClient = stage.cluster.controller()): Promise<Led> {
+export async function lead(
+  stage: SubnetStage,
+  client: KubeClient = stage.cluster.controller(),
+  recordsMissingForMs: () => number = () => 0,
+): Promise<Led> {
   const stack = new AsyncDisposableStack();
   const nowMs = () => performance.now();
   const view = stack.use(
@@ -133,7 +137,7 @@ export async function lead(stage: SubnetStage, client: KubeClient = stage.cluste
       pods: podsOf(view),
       events: { emit: (event) => void told.push(event) },
       nodeCount: () => 1,
-      recordsMissingForMs: () => 0,
+      recordsMissingForMs,
       rules: { enableStatefulSet: true, enableCleanOutdatedEndpoint: false },
       autoPools: {
         workloads: workloadPodsOf(view),
