@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CRON_JOBS, DAEMON_SETS, DEPLOYMENTS, JOBS } from '#pkg/kube/objects/core-resources.ts';
+import { CRON_JOBS, DAEMON_SETS, DEPLOYMENTS, JOBS, REPLICA_SETS } from '#pkg/kube/objects/core-resources.ts';
 import { isBuiltIn, readAskingObject } from './built-in-kinds.ts';
 
 const SUBNET = 'ipam.spidernet.io/subnet';
@@ -25,6 +25,7 @@ test('a CronJob wants what its jobs want, and its template is that of its jobs',
   expect(readAskingObject(CRON_JOBS, { metadata, spec: { jobTemplate } })).toEqual({
     itself: { apiVersion: 'batch/v1', kind: 'CronJob', namespace: 'prod', name: 'web', uid: 'u' },
     madeBy: null,
+    isOrphan: false,
     annotations: ASKS,
     replicas: 3,
   });
@@ -46,4 +47,22 @@ test('kinds of Kubernetes are known by group and kind', () => {
   expect(isBuiltIn({ apiVersion: 'apps/v1', kind: 'Deployment' })).toBe(true);
   expect(isBuiltIn({ apiVersion: 'apps.kruise.io/v1beta1', kind: 'StatefulSet' })).toBe(false);
   expect(isBuiltIn({ apiVersion: 'v1', kind: 'ReplicationController' })).toBe(false);
+});
+
+const HASH = { 'pod-template-hash': '7c9' };
+const OWNED = [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'd', controller: true }];
+
+test.each([
+  { name: 'a ReplicaSet that its Deployment left behind', resource: REPLICA_SETS, more: { labels: HASH }, is: true },
+  {
+    name: 'a ReplicaSet of a Deployment',
+    resource: REPLICA_SETS,
+    more: { labels: HASH, ownerReferences: OWNED },
+    is: false,
+  },
+  { name: 'a ReplicaSet of its own', resource: REPLICA_SETS, more: { labels: { app: 'web' } }, is: false },
+  { name: 'another kind with the label', resource: DEPLOYMENTS, more: { labels: HASH }, is: false },
+])('orphan or not: $name', ({ resource, more, is }) => {
+  const object = { metadata: { ...metadata, ...more }, spec: { replicas: 1, template: template() } };
+  expect(readAskingObject(resource, object)?.isOrphan).toBe(is);
 });

@@ -17,6 +17,9 @@ const REPLICAS = new Map<Resource, (spec: Fields, status: Fields) => unknown>([
   [CRON_JOBS, ({ jobTemplate }) => podsOfJob(fieldsOf(fieldsOf(jobTemplate)['spec']))],
 ]);
 
+/** The Deployment controller writes it on the ReplicaSets that it makes. */
+const OF_DEPLOYMENT = 'pod-template-hash';
+
 export const BUILT_IN_KINDS: readonly Resource[] = [...REPLICAS.keys()];
 
 export function isBuiltIn({ apiVersion, kind }: Pick<Controller, 'apiVersion' | 'kind'>): boolean {
@@ -28,6 +31,8 @@ export interface AskingObject {
   readonly itself: Controller;
   /** Who made it, for example the Deployment of a ReplicaSet. */
   readonly madeBy: OwnerReference | null;
+  /** A Deployment made it, and was deleted without it (`kubectl delete --cascade=orphan`). */
+  readonly isOrphan: boolean;
   readonly annotations: Labels;
   readonly replicas: number;
 }
@@ -38,10 +43,12 @@ export function readAskingObject(resource: Resource, object: KubeObject): Asking
   const annotations = templateAnnotations(object);
   if (annotations === null) return null;
   const replicas = REPLICAS.get(resource)?.(fieldsOf(spec), fieldsOf(status));
-  const { name, namespace = '', uid } = metadata;
+  const { name, namespace = '', uid, labels = {} } = metadata;
+  const madeBy = decodeController(metadata.ownerReferences);
   return {
     itself: { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name, uid },
-    madeBy: decodeController(metadata.ownerReferences),
+    madeBy,
+    isOrphan: resource === REPLICA_SETS && madeBy === null && labels[OF_DEPLOYMENT] !== undefined,
     annotations,
     replicas: typeof replicas === 'number' && replicas > 0 ? replicas : 0,
   };

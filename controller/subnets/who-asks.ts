@@ -13,10 +13,14 @@ import type { WorkloadPods } from './workload-pods.ts';
 export interface WhoAsksOptions extends ReconcilerContext {
   readonly records: RecordsView;
   readonly workloads: WorkloadPods;
-  readonly reader: ApplicationReader;
+  readonly reader: Pick<ApplicationReader, 'read' | 'replicasOf'>;
   readonly wishRules: WishRules;
   readonly events: Events;
 }
+
+/** A Deployment of the same name and selector adopts it again, with the pods and the pool: a second pool would part them. */
+const ORPHANED =
+  'no pool is made for a ReplicaSet that its Deployment left behind: create the Deployment again, or remove the label pod-template-hash from the ReplicaSet';
 
 /** Keeps the table of the applications that ask for subnets: those of Kubernetes' own kinds by watch, others through their pods. */
 export class WhoAsks implements AsyncDisposable {
@@ -68,6 +72,11 @@ export class WhoAsks implements AsyncDisposable {
     if (madeBy !== null) {
       this.applications.remove(itself);
       if (!isBuiltIn(madeBy)) this.#foreign.claim(object, madeBy);
+      return;
+    }
+    if (object.isOrphan) {
+      this.applications.remove(itself);
+      this.#options.events.emit({ regarding: itself, type: 'Warning', reason: 'OrphanedReplicaSet', note: ORPHANED });
       return;
     }
     const asking = readApplication(itself, object, this.#options.wishRules);
