@@ -21,7 +21,7 @@ export interface CarryOutDeps {
   readonly ledger: Pick<Ledger, 'takenOf'>;
   readonly pools: PoolsNow;
   readonly applications: AskingApplications;
-  readonly reader: ApplicationReader;
+  readonly reader: Pick<ApplicationReader, 'read'>;
 }
 
 type Write = Pass['write'];

@@ -7,13 +7,13 @@ import type { Controller, Labels } from '#pkg/pool/request.ts';
 import { type AskingApplications, applicationKey } from './applications.ts';
 import { readApplication, type WishRules } from './asking-application.ts';
 import { type AskingObject, isBuiltIn, templateAnnotations } from './built-in-kinds.ts';
-import type { ApplicationReader } from './read-application.ts';
+import type { ApplicationReader, Unread } from './read-application.ts';
 import type { WorkloadPods } from './workload-pods.ts';
 
 export interface ForeignApplicationsOptions extends ReconcilerContext {
   readonly pods: WorkloadPods;
   readonly applications: AskingApplications;
-  readonly reader: ApplicationReader;
+  readonly reader: Pick<ApplicationReader, 'read' | 'replicasOf'>;
   readonly rules: WishRules;
   readonly events: Events;
 }
@@ -27,6 +27,8 @@ interface Claimed {
   readonly by: Set<string>;
 }
 
+/** ClusterRoles with it are part of the role `ipledger-controller-applications` (deploy/rbac.yaml). */
+const ROLE_LABEL = 'ipledger.io/aggregate-to-controller';
 const DEBOUNCE_MS = 200;
 /** Nothing tells when such an application is scaled, so it is read again. */
 const READ_AGAIN_MS = 30_000;
@@ -116,17 +118,28 @@ export class ForeignApplications implements AsyncDisposable {
       log.warn({ application: applicationKey(application) }, 'pods name an application that does not exist');
       return READ_AGAIN_MS;
     }
-    if (reading.is === 'unknown') {
-      // What was known of it stays: that its kind is not served now proves nothing.
-      const note = `no pool is made from a subnet: ${reading.because}; the controller needs the right to get ${application.kind} objects`;
-      events.emit({ regarding: application, type: 'Warning', reason: 'ApplicationNotRead', note });
-      return READ_AGAIN_MS;
-    }
+    // What was known of it stays: that its kind is not served now proves nothing.
+    if (reading.is === 'unknown') return this.#tellUnread(application, reading);
     const annotations = templateAnnotations(reading.object) ?? claimed.annotations;
-    const replicas = await reader.replicasOf(application, reading.kind);
+    const scale = await reader.replicasOf(application, reading.kind);
+    if (this.#claimed.get(key) !== claimed) return undefined;
+    const replicas = typeof scale === 'number' ? scale : null;
     const asking = readApplication(application, { annotations, replicas }, rules);
+    // With a fixed number nobody needs to know how many pods there will be.
+    if (typeof scale === 'object' && scale !== null && asking.fault !== null)
+      return this.#tellUnread(application, scale);
     if (asking.fault !== null) events.emit(faultEvent(application, asking.fault));
     applications.put(asking);
+    return READ_AGAIN_MS;
+  }
+
+  #tellUnread(regarding: Controller, { because, missingRight }: Unread): number {
+    const cure =
+      missingRight === undefined
+        ? ''
+        : `; the controller needs the right to ${missingRight}: create a ClusterRole that has it and the label ${ROLE_LABEL}: "true"`;
+    const note = `no pool is made or changed: ${because}${cure}`;
+    this.#options.events.emit({ regarding, type: 'Warning', reason: 'ApplicationNotRead', note });
     return READ_AGAIN_MS;
   }
 }

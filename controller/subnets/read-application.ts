@@ -1,8 +1,15 @@
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { isMap, type KubeObject, type Resource } from '#pkg/kube/objects/kube-object.ts';
 import type { Failure } from '#pkg/kube/objects/outcome.ts';
 import type { ServedKind } from '#pkg/kube/objects/served-kinds.ts';
 import type { Controller } from '#pkg/pool/request.ts';
+
+/** It proves nothing about the application. `missingRight`: what the controller would have to be allowed. */
+export interface Unread {
+  readonly is: 'unknown';
+  readonly because: string;
+  readonly missingRight?: string;
+}
 
 /**
  * `there`: it exists with that uid. `gone`: the API server names it as missing, or it has another uid. `unknown`: anything else, also
@@ -11,7 +18,7 @@ import type { Controller } from '#pkg/pool/request.ts';
 export type ApplicationReading =
   | { readonly is: 'there'; readonly object: KubeObject; readonly kind: ServedKind }
   | { readonly is: 'gone' }
-  | { readonly is: 'unknown'; readonly because: string };
+  | Unread;
 
 /** Kinds come and go with their CRDs. */
 const KINDS_FOR_MS = 60_000;
@@ -37,18 +44,18 @@ export class ApplicationReader {
     if (found.ok)
       return found.object.metadata.uid === uid ? { is: 'there', object: found.object, kind: served } : { is: 'gone' };
     if (found.because === 'NotFound') return { is: 'gone' };
-    return { is: 'unknown', because: `${kind} ${namespace}/${name} cannot be read: ${found.message}` };
+    return unread(found, `${kind} ${namespace}/${name}`, served.resource);
   }
 
   /** How many pods it wants; null where its kind does not say. */
-  async replicasOf({ namespace, name }: Controller, { resource, hasScale }: ServedKind): Promise<number | null> {
+  async replicasOf(application: Controller, { resource, hasScale }: ServedKind): Promise<number | null | Unread> {
     if (!hasScale) return null;
+    const { kind, namespace, name } = application;
     const options = { subresource: 'scale', timeoutMs: TIMEOUT_MS } as const;
     const scale = await this.#client.get(resource, { namespace, name }, options);
-    const spec = scale.ok ? scale.object['spec'] : null;
-    const replicas = typeof spec === 'object' && spec !== null ? (spec as { replicas?: unknown }).replicas : null;
-    if (scale.ok) return typeof replicas === 'number' ? replicas : 0;
-    return null;
+    if (scale.ok) return readReplicas(scale.object['spec']);
+    if (scale.because === 'NotFound' || scale.because === 'NotServed') return null;
+    return unread(scale, `the scale of ${kind} ${namespace}/${name}`, resource, '/scale');
   }
 
   async #kindsOf(apiVersion: string): Promise<readonly ServedKind[] | Failure> {
@@ -67,4 +74,15 @@ export class ApplicationReader {
     this.#kinds.set(apiVersion, { readAtMs: nowMs, kinds: found.object });
     return found.object;
   }
+}
+
+function unread({ because, message }: Failure, what: string, { group, plural }: Resource, subresource = ''): Unread {
+  const unknown = { is: 'unknown', because: `${what} cannot be read: ${message}` } as const;
+  if (because !== 'Forbidden') return unknown;
+  return { ...unknown, missingRight: `get ${plural}${subresource}${group === '' ? '' : ` in the API group ${group}`}` };
+}
+
+function readReplicas(spec: unknown): number {
+  const replicas = isMap(spec) ? spec['replicas'] : undefined;
+  return typeof replicas === 'number' ? replicas : 0;
 }
