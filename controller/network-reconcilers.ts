@@ -32,6 +32,7 @@ export interface NetworkReconcilersOptions extends ReconcilerContext {
   readonly rules: EndpointRules;
   readonly events: Events;
   readonly recordsMissingForMs: () => number;
+  readonly adoptPools: boolean;
   /** Null: no pools are made from subnets. */
   readonly autoPools: { readonly workloads: WorkloadPods; readonly wishRules: WishRules } | null;
 }

@@ -40,6 +40,7 @@ async function keepUp(term: Term, { config, onGauges, nowMs, settleMs, ...deps }
     nodeCount: () => view.nodes.size,
     rules: config,
     recordsMissingForMs: () => Math.max(0, view.steadySinceMs + settleMs - nowMs()),
+    adoptPools: config.enableSpiderSubnet,
     autoPools:
       config.enableSpiderSubnet && config.enableAutoPoolForApplication
         ? { workloads: workloadPodsOf(view), wishRules: config }

@@ -1,23 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
+import { ownerMarks, type StoredSubnet, withInherited } from '#controller/lifecycle/adopt-pool.ts';
 import { cidrLabel, POOL_CIDR_LABEL, SUBNET_CIDR_LABEL } from '#pkg/crd/cidr-label.ts';
 import { decodeDomain } from '#pkg/crd/decode-domain.ts';
 import { decodeSubnet } from '#pkg/crd/decode-network.ts';
-import type { SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import { type Cidr, formatCidr } from '#pkg/ip/cidr.ts';
 import { parseRange } from '#pkg/ip/range.ts';
-import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { isMap } from '#pkg/kube/objects/kube-object.ts';
 import { FINALIZER } from '#pkg/kube/objects/spider-resources.ts';
 import { isBeingDeleted, metadataOf, specOf } from './judge-change.ts';
 import { mergeRanges } from './merge-ranges.ts';
 import type { ReviewFields } from './review.ts';
 import type { JsonPatchStep } from './verdict.ts';
 
-type OwnSubnet = SpiderSubnet & { readonly object: KubeObject };
-
-const OWNER_LABEL = 'ipam.spidernet.io/owner-spider-subnet';
-
 /** Mutation never refuses: what cannot be read is left as it is, and validation tells its author. `subnets` is null where the feature is off. */
-export function mutatePool(object: ReviewFields, subnets: readonly OwnSubnet[] | null): JsonPatchStep[] {
+export function mutatePool(object: ReviewFields, subnets: readonly StoredSubnet[] | null): JsonPatchStep[] {
   if (isBeingDeleted(object)) return [];
   const subnet = tryRead(() => decodeSubnet(specOf(object)['subnet'], 'spec.subnet'));
   const owner = subnet === null || subnets === null ? null : findOwner(object, subnet, subnets);
@@ -66,42 +62,22 @@ function keepNetwork(object: ReviewFields, subnet: Cidr | null, labelKey: string
 }
 
 /** The subnet of the same network, if the pool has no other controller yet. */
-function findOwner(object: ReviewFields, subnet: Cidr, subnets: readonly OwnSubnet[]): OwnSubnet | null {
+function findOwner(object: ReviewFields, subnet: Cidr, subnets: readonly StoredSubnet[]): StoredSubnet | null {
   const { ownerReferences, annotations } = metadataOf(object);
   const owners: unknown[] = Array.isArray(ownerReferences) ? ownerReferences : [];
   if (owners.some((owner) => isMap(owner) && owner['controller'] === true)) return null;
   const domain = tryRead(() => decodeDomain(fieldsOf(annotations)));
-  const isOwner = (candidate: OwnSubnet) =>
+  const isOwner = (candidate: StoredSubnet) =>
     !candidate.isTerminating && candidate.domain === domain && formatCidr(candidate.subnet) === formatCidr(subnet);
   return subnets.find(isOwner) ?? null;
 }
 
-/** Gateway and routes come from the subnet at this moment and never again; an empty list of routes is a list. */
-function adopt(object: ReviewFields, { name, uid, object: subnet }: OwnSubnet): ReviewFields {
+function adopt(object: ReviewFields, subnet: StoredSubnet): ReviewFields {
   const metadata = metadataOf(object);
-  const spec = specOf(object);
-  const { gateway, routes } = specOf(subnet);
-  const owners: unknown[] = Array.isArray(metadata['ownerReferences']) ? metadata['ownerReferences'] : [];
-  const reference = {
-    apiVersion: 'spiderpool.spidernet.io/v2beta1',
-    kind: 'SpiderSubnet',
-    name,
-    uid,
-    controller: true,
-    blockOwnerDeletion: true,
-  };
   return {
     ...object,
-    metadata: {
-      ...metadata,
-      ownerReferences: [...owners, reference],
-      labels: { ...fieldsOf(metadata['labels']), [OWNER_LABEL]: name },
-    },
-    spec: {
-      ...spec,
-      ...((spec['gateway'] ?? gateway) === undefined ? {} : { gateway: spec['gateway'] ?? gateway }),
-      ...((spec['routes'] ?? routes) === undefined ? {} : { routes: spec['routes'] ?? routes }),
-    },
+    metadata: { ...metadata, ...ownerMarks(metadata, subnet) },
+    spec: withInherited(specOf(object), specOf(subnet.object)),
   };
 }
 

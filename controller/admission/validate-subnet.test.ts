@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import type { PoolRanges } from '#pkg/crd/pool-ranges.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
@@ -60,4 +60,37 @@ test('a subnet and a pool that cross, at once: the first is allowed, whichever i
   const poolFirst = slowWorld();
   const subnetSecond = await Promise.all([validatePool(pool, poolFirst), validateSubnet(subnet, poolFirst)]);
   expect(subnetSecond.map(textOf)).toEqual(['allowed', "overlap with IPPool p which 'spec.subnet' is 10.0.0.0/24"]);
+});
+
+describe('the limits of a subnet', () => {
+  const MOST = 'ipledger.io/max-ips-per-namespace';
+  const ALLOWED_IN = 'ipledger.io/allowed-namespaces';
+  const limited = (annotations: object, before?: object): AdmissionRequest => {
+    const made = create('SpiderSubnet', 's', { subnet: '10.0.0.0/16' });
+    const withAnnotations = (it: object) => ({ ...made.object, metadata: { name: 's', uid: 'u', annotations: it } });
+    const object = withAnnotations(annotations);
+    return before === undefined
+      ? { ...made, object }
+      : { ...made, operation: 'UPDATE', object, oldObject: withAnnotations(before) };
+  };
+
+  test.each([
+    { name: 'a new subnet', request: limited({ [MOST]: 'many' }), says: `${MOST}"]: expected a number of addresses` },
+    { name: 'a change', request: limited({ [MOST]: '-1' }, { [MOST]: '5' }), says: `${MOST}"]: expected a number` },
+    {
+      name: 'a list that is none',
+      request: limited({ [ALLOWED_IN]: 'prod' }, {}),
+      says: `${ALLOWED_IN}"]: expected a list`,
+    },
+  ])('a bad value is refused in words: $name', async ({ request, says }) => {
+    await expect(validateSubnet(request, slowWorld())).rejects.toThrow(says);
+  });
+
+  test.each([
+    { name: 'good values', request: limited({ [MOST]: '5', [ALLOWED_IN]: '["prod"]' }) },
+    { name: 'a bad value that was there before', request: limited({ [MOST]: 'x', note: 'y' }, { [MOST]: 'x' }) },
+    { name: 'a bad value that goes', request: limited({}, { [MOST]: 'x' }) },
+  ])('allowed: $name', async ({ request }) => {
+    expect(await validateSubnet(request, slowWorld())).toEqual({ allowed: true });
+  });
 });

@@ -1,9 +1,17 @@
 import { isPoolOfSubnet } from '#controller/project/plan-subnet-status.ts';
+import { ALLOWED_NAMESPACES, decodeSubnetLimits, MOST_PER_NAMESPACE } from '#pkg/autopool/subnet-limits.ts';
 import { decodeSpiderSubnet, type SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import type { PoolRanges } from '#pkg/crd/pool-ranges.ts';
 import { cidrsOverlap, formatCidr } from '#pkg/ip/cidr.ts';
 import { formatRange } from '#pkg/ip/range.ts';
-import { changesNothing, type Families, isBeingDeleted, judgeFamily, judgeFixed } from './judge-change.ts';
+import {
+  changedAnnotations,
+  changesNothing,
+  type Families,
+  isBeingDeleted,
+  judgeFamily,
+  judgeFixed,
+} from './judge-change.ts';
 import type { NetworkWorld } from './network-world.ts';
 import type { Reservations } from './reservations.ts';
 import type { AdmissionRequest, ReviewFields } from './review.ts';
@@ -20,6 +28,7 @@ export async function validateSubnet(request: AdmissionRequest, given: SubnetVal
   const { object, oldObject } = request;
   if (request.operation === 'DELETE') return judgeDelete(oldObject, given);
   if (object === null) throw new Error('the object is missing');
+  decodeSubnetLimits(changedAnnotations(oldObject ?? {}, object, [ALLOWED_NAMESPACES, MOST_PER_NAMESPACE]));
   const early = oldObject === null ? null : judgeMetadata(oldObject, object);
   if (early !== null) return early;
   const subnet = decodeSpiderSubnet(object);

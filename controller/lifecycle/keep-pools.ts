@@ -1,12 +1,14 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
-import type { PoolReadings } from '#controller/project/pool-catalog.ts';
+import { networkOf, type PoolReadings, readSubnet } from '#controller/project/pool-catalog.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import { POOL_CIDR_LABEL } from '#pkg/crd/cidr-label.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
+import type { KubeObject, SeenObject } from '#pkg/kube/objects/kube-object.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { isHeldState } from '#pkg/record/ip-record.ts';
+import { planPoolAdoption, type StoredSubnet } from './adopt-pool.ts';
 import { countHeld } from './count-held.ts';
 import { OverlapReporter } from './overlap-reporter.ts';
 import { planUpkeep, withoutFinalizer } from './plan-upkeep.ts';
@@ -20,6 +22,8 @@ export interface KeepPoolsOptions extends ReconcilerContext {
   readonly events: Events;
   /** For how long records may still be missing, because the store may have been restored and agents write them back. */
   readonly recordsMissingForMs: () => number;
+  /** Pools come under the subnet of their network. */
+  readonly adoptPools: boolean;
 }
 
 const DEBOUNCE_MS = 300;
@@ -28,7 +32,7 @@ const OVERLAPS = '*';
 /** The event of a release can be lost in an outage, so a pool in use is checked again after this time. */
 const LOOK_AGAIN_MS = 60_000;
 
-/** Keeps finalizer, family and label on pools, reports later pools that overlap, and removes the finalizer of a deleted pool once none of its addresses is held. */
+/** Keeps finalizer, family, label and subnet of pools, reports later pools that overlap, and removes the finalizer of a deleted pool once none of its addresses is held. */
 export function keepPools(options: KeepPoolsOptions): AsyncDisposable {
   const { client, log, pools, subnets, catalog, records, ledger, events, recordsMissingForMs } = options;
   const reporter = new OverlapReporter(POOLS, { events, log });
@@ -36,6 +40,17 @@ export function keepPools(options: KeepPoolsOptions): AsyncDisposable {
     const overlap = catalog.overlaps().get(name);
     if (overlap === undefined) return catalog.subnetOverlaps().pools.get(name);
     return `${overlap}; the earlier pool has them, and nothing is given out from this one`;
+  };
+
+  const adoption = (name: string, object: SeenObject): SeenObject | null => {
+    const pool = catalog.find(name)?.facts.pool ?? null;
+    if (!options.adoptPools || pool === null) return null;
+    const near = [...subnets.all()].filter((subnet) => networkOf(subnet) === networkOf(object));
+    return planPoolAdoption(object, pool, near.flatMap(readStored));
+  };
+  const isUnadopted = (name: string): boolean => {
+    const object = pools.get({ name });
+    return object !== null && adoption(name, object) !== null;
   };
 
   return startReconciler(options, {
@@ -61,12 +76,14 @@ export function keepPools(options: KeepPoolsOptions): AsyncDisposable {
       if (name === OVERLAPS)
         return void [...catalog.overlaps().keys(), ...catalog.subnetOverlaps().pools.keys()]
           .filter((other) => !reporter.hasReported(other))
+          .concat(catalog.names().filter(isUnadopted))
           .forEach(enqueue);
       const object = pools.get({ name });
       if (object === null) return void reporter.forget(name);
       const isTerminating = object.metadata.deletionTimestamp !== undefined;
       if (!isTerminating) reporter.report(object, noteOf(name));
-      const next = isTerminating ? withoutFinalizer(object) : planUpkeep(object, POOL_CIDR_LABEL);
+      const kept = isTerminating ? withoutFinalizer(object) : planUpkeep(object, POOL_CIDR_LABEL);
+      const next = isTerminating ? kept : (adoption(name, kept ?? object) ?? kept);
       if (next === null) return undefined;
       if (isTerminating && recordsMissingForMs() > 0) return recordsMissingForMs();
       // Read from the ledger, never from the cache: an address that was taken a moment ago must keep the pool.
@@ -76,4 +93,9 @@ export function keepPools(options: KeepPoolsOptions): AsyncDisposable {
       return requeueMs;
     },
   });
+}
+
+function readStored(object: KubeObject): StoredSubnet[] {
+  const subnet = readSubnet(object);
+  return subnet === null ? [] : [{ ...subnet, object }];
 }

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { decodeSpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import { buildAutoPool } from '#test/support/build-auto-pool.ts';
 import { buildPool, type PoolOverrides } from '#test/support/build-pool.ts';
-import { type PoolOfSubnet, planSubnetStatus, type SubnetFacts } from './plan-subnet-status.ts';
+import { keyOf } from '#test/support/build-situation.ts';
+import { planSubnetStatus, type SubnetFacts } from './plan-subnet-status.ts';
 
 const subnet = decodeSpiderSubnet({
   apiVersion: 'spiderpool.spidernet.io/v2beta1',
@@ -18,26 +21,15 @@ const READY = {
   observedGeneration: 3,
   lastTransitionTime: '2026-11-16T10:00:00Z',
 };
-const plan = (pools: readonly PoolOfSubnet[], before: unknown, facts: Partial<SubnetFacts> = {}) =>
+const plan = (pools: readonly Pool[], before: unknown, facts: Partial<SubnetFacts> = {}) =>
   planSubnetStatus({ subnet, overlap: null, generation: 3, shortages: null, ...facts }, pools, before, NOW);
-const pool = (name: string, overrides: PoolOverrides = {}, labels: Record<string, string> = {}) => ({
-  pool: buildPool({ name, ips: ['10.0.0.1'], ...overrides }),
-  labels,
-});
-
-const AUTO = { subnet: 's', interface: 'eth0', applicationUid: 'u', reclaim: true };
+const pool = (name: string, overrides: PoolOverrides = {}) => buildPool({ name, ips: ['10.0.0.1'], ...overrides });
 
 test('what its pools were given, by name and as ranges; pools of other networks and domains are not its own', () => {
-  const owner = 'ipam.spidernet.io/owner-application-';
-  const labels = {
-    [`${owner}gv`]: 'apps_v1',
-    [`${owner}kind`]: 'Deployment',
-    [`${owner}namespace`]: 'prod',
-    [`${owner}name`]: 'web',
-  };
+  const name = 'w'.repeat(80);
   const pools = [
     pool('z-hand', { ips: ['10.0.0.20', '10.0.0.29-10.0.0.40'] }),
-    pool('auto4-web', { ips: ['10.0.0.10-10.0.0.12'], auto: AUTO }, labels),
+    buildAutoPool(keyOf(name), { name: 'auto4-web', ips: ['10.0.0.10-10.0.0.12'] }),
     pool('blue', { domain: 'blue' }),
     pool('elsewhere', { subnet: '10.1.0.0/24', ips: ['10.1.0.1'] }),
   ];
@@ -46,7 +38,7 @@ test('what its pools were given, by name and as ranges; pools of other networks 
     totalIPCount: 30,
     allocatedIPCount: 6,
     controlledIPPools:
-      '{"auto4-web":{"ips":["10.0.0.10-10.0.0.12"],"application":"apps_v1_Deployment_prod_web"},' +
+      `{"auto4-web":{"ips":["10.0.0.10-10.0.0.12"],"application":"apps_v1_Deployment_prod_${name}"},` +
       '"z-hand":{"ips":["10.0.0.20","10.0.0.29-10.0.0.30"]}}',
     conditions: [READY],
   });

@@ -5,15 +5,12 @@ import { omitAbsent } from '#pkg/decode/untrusted.ts';
 import { formatCidr } from '#pkg/ip/cidr.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { formatRange } from '#pkg/ip/range.ts';
-import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { isMap } from '#pkg/kube/objects/kube-object.ts';
+import { affinityApplication } from '#pkg/pool/auto-pool.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import type { Controller } from '#pkg/pool/request.ts';
 import { settleConditions, type WantedCondition } from './condition.ts';
 import { asRead, type JsonCount, toJsonCount } from './json-count.ts';
-
-export interface PoolOfSubnet {
-  readonly pool: Pool;
-  readonly labels: NonNullable<KubeObject['metadata']['labels']>;
-}
 
 /** `status` of a SpiderSubnet. It is written as a whole. `allocatedIPCount` counts the addresses of pools, not of pods. */
 export interface SubnetStatus {
@@ -35,20 +32,16 @@ export interface SubnetFacts {
 
 const SUBNET_CONDITIONS = ['Ready', SHORTAGE_CONDITION, 'Overlap'];
 
-const OWNER = 'ipam.spidernet.io/owner-application-';
-
 /** The status that follows from its pools, or null if `before` is equal to it. `pools` may contain pools of other networks. */
 export function planSubnetStatus(
   facts: SubnetFacts,
-  pools: readonly PoolOfSubnet[],
+  pools: readonly Pool[],
   before: unknown,
   now: Date,
 ): SubnetStatus | null {
   const { subnet } = facts;
-  const own = pools
-    .filter(({ pool }) => isPoolOfSubnet(subnet, pool))
-    .sort((a, b) => (a.pool.name < b.pool.name ? -1 : 1));
-  const given = IntervalSet.of(own.flatMap(({ pool }) => pool.addresses.intersect(subnet.addresses).intervals()));
+  const own = pools.filter((pool) => isPoolOfSubnet(subnet, pool)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const given = IntervalSet.of(own.flatMap(({ addresses }) => addresses.intersect(subnet.addresses).intervals()));
   const found = isMap(before) ? before : {};
   const conditions = settleConditions(found['conditions'], subnetConditions(facts), { ours: SUBNET_CONDITIONS, now });
   const status: SubnetStatus = omitAbsent({
@@ -57,7 +50,7 @@ export function planSubnetStatus(
     controlledIPPools:
       own.length === 0
         ? undefined
-        : JSON.stringify(Object.fromEntries(own.map((one) => [one.pool.name, controlled(subnet, one)]))),
+        : JSON.stringify(Object.fromEntries(own.map((pool) => [pool.name, controlled(subnet, pool)]))),
     conditions,
   });
   const { totalIPCount, allocatedIPCount } = status;
@@ -97,11 +90,16 @@ export function isPoolOfSubnet({ domain, subnet }: SpiderSubnet, pool: Pick<Pool
   return pool.domain === domain && formatCidr(pool.subnet) === formatCidr(subnet);
 }
 
-function controlled(subnet: SpiderSubnet, { pool, labels }: PoolOfSubnet): object {
-  const ips = pool.addresses
+function controlled(subnet: SpiderSubnet, { addresses, family, auto, podAffinity }: Pool): object {
+  const ips = addresses
     .intersect(subnet.addresses)
     .intervals()
-    .map((interval) => formatRange(pool.family, interval));
-  const parts = ['gv', 'kind', 'namespace', 'name'].map((part) => labels[OWNER + part] ?? '');
-  return pool.auto !== null ? { ips, application: parts.join('_') } : { ips };
+    .map((interval) => formatRange(family, interval));
+  // Not from the labels: a label has at most 63 characters, and a longer name is cut there and hashed.
+  const application = auto === null ? null : affinityApplication(podAffinity?.matchLabels ?? {});
+  return application === null ? { ips } : { ips, application: formatApplication(application) };
+}
+
+function formatApplication({ apiVersion, kind, namespace, name }: Omit<Controller, 'uid'>): string {
+  return [apiVersion.replace('/', '_'), kind, namespace, name].join('_');
 }

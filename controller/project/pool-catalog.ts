@@ -8,7 +8,7 @@ import { type DatedSubnet, findSubnetOverlaps, type SubnetOverlaps } from '#pkg/
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Family } from '#pkg/ip/address.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
-import { apiVersionOf, type KubeObject, type Resource } from '#pkg/kube/objects/kube-object.ts';
+import { apiVersionOf, isMap, type KubeObject, type Resource } from '#pkg/kube/objects/kube-object.ts';
 import { POOLS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { PoolFacts } from './pool-conditions.ts';
@@ -121,6 +121,12 @@ export function readSubnet(object: KubeObject): SpiderSubnet | null {
   } catch {
     return null;
   }
+}
+
+/** `spec.subnet` as it is written. */
+export function networkOf(object: { readonly [field: string]: unknown }): string {
+  const subnet = isMap(object['spec']) ? object['spec']['subnet'] : undefined;
+  return typeof subnet === 'string' ? subnet : '';
 }
 
 function readPool(object: KubeObject): Reading {

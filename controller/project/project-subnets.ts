@@ -1,9 +1,8 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
-import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import { planSubnetStatus } from './plan-subnet-status.ts';
-import { changedNames, type PoolReadings, readSubnet } from './pool-catalog.ts';
+import { changedNames, networkOf, type PoolReadings, readSubnet } from './pool-catalog.ts';
 import type { ShortageBoard } from './shortage-board.ts';
 
 export interface ProjectSubnetsOptions extends ReconcilerContext {
@@ -65,9 +64,7 @@ export function projectSubnets(options: ProjectSubnetsOptions): AsyncDisposable 
       const subnet = object === null ? null : readSubnet(object);
       if (object === null || subnet === null) return undefined;
       const known = catalog.names().flatMap((poolName) => {
-        const found = catalog.find(poolName);
-        const pool = found?.facts.pool ?? null;
-        return pool === null ? [] : [{ pool, labels: found?.object.metadata.labels ?? {} }];
+        return catalog.find(poolName)?.facts.pool ?? [];
       });
       const overlap = catalog.subnetOverlaps().subnets.get(name) ?? null;
       const lacking = shortages?.of(name) ?? null;
@@ -80,9 +77,4 @@ export function projectSubnets(options: ProjectSubnetsOptions): AsyncDisposable 
       return (await write(`the status of subnet ${name}`, send)).requeueMs;
     },
   });
-}
-
-function networkOf(object: KubeObject): string {
-  const subnet = isMap(object['spec']) ? object['spec']['subnet'] : undefined;
-  return typeof subnet === 'string' ? subnet : '';
 }

@@ -146,3 +146,15 @@ test('of overlapping pools the later one is marked with an Event, and unmarked w
     expect(conditionsOf(pool)).toContain('Ready=True/Serving'),
   );
 });
+
+test('a pool that is older than its subnet comes under it, with its gateway', async () => {
+  await using _ = await lead();
+  await sure(admin.create(POOLS, poolOf('pool-a', SPEC)));
+  await eventually(admin, POOLS, { name: 'pool-a' }, (pool) => expect(pool?.metadata.finalizers).toHaveLength(1));
+  const subnet = await sure(admin.create(SUBNETS, poolOf('s', { ...SPEC, gateway: '10.0.0.254' })));
+  await eventually(admin, POOLS, { name: 'pool-a' }, (pool) => {
+    expect(pool?.metadata.ownerReferences).toMatchObject([{ uid: subnet.metadata.uid, controller: true }]);
+    expect(pool?.metadata.labels).toMatchObject({ 'ipam.spidernet.io/owner-spider-subnet': 's' });
+    expect(pool?.['spec']).toMatchObject({ gateway: '10.0.0.254' });
+  });
+});

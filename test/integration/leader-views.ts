@@ -18,6 +18,7 @@ export interface LeaderViews extends AsyncDisposable {
   readonly pods: PodsView;
   readonly catalog: PoolReadings;
   readonly recordsMissingForMs: () => number;
+  readonly adoptPools: boolean;
 }
 
 export const silent = pino({ level: process.env['LOG_LEVEL'] ?? 'silent' });
@@ -46,6 +47,7 @@ export function watchAsLeader(client: KubeClient): LeaderViews {
     pods: podsOf(view),
     catalog: new PoolReadings(pools, reserved, views.subnets),
     recordsMissingForMs: () => 0,
+    adoptPools: true,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }

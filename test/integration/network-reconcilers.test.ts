@@ -36,6 +36,7 @@ test('the life of a pool: admitted, used, shown, not deleted, given back, gone; 
   await using views = watchAsLeader(client);
   await using reconcilers = startNetworkReconcilers({
     recordsMissingForMs: () => 0,
+    adoptPools: true,
     client,
     ledger,
     log: silent,

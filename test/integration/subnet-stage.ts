@@ -138,6 +138,7 @@ export async function lead(
       events: { emit: (event) => void told.push(event) },
       nodeCount: () => 1,
       recordsMissingForMs,
+      adoptPools: true,
       rules: { enableStatefulSet: true, enableCleanOutdatedEndpoint: false },
       autoPools: {
         workloads: workloadPodsOf(view),
