@@ -1,0 +1,111 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import type { AutoPoolStep } from '#controller/allot/plan-auto-pools.ts';
+import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import { parseRange } from '#pkg/ip/range.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { buildSituation, keyOf, wants } from '#test/support/build-situation.ts';
+import { AskingApplications } from './applications.ts';
+import { CarryOut, type CarryOutDeps } from './carry-out.ts';
+import { newPoolObject } from './pool-object.ts';
+import { PoolsNow } from './pools-now.ts';
+import type { ApplicationReading } from './read-application.ts';
+
+const { subnet } = buildSituation();
+const SUBNET = { metadata: { name: 'office', uid: 's-1', resourceVersion: '1' }, spec: {} };
+const set = (...ranges: string[]) => IntervalSet.of(ranges.map(parseRange));
+const wanted = wants(keyOf('web'), 4);
+const { application } = wanted.key;
+const made = newPoolObject('w', wanted, set('10.0.0.10-10.0.0.13'), { subnet, object: SUBNET });
+const POOL = { ...made, metadata: { ...made.metadata, uid: 'p-1', resourceVersion: '7' } } as KubeObject;
+
+type Taken = Awaited<ReturnType<CarryOutDeps['ledger']['takenOf']>>;
+
+function start(given: { reading?: ApplicationReading; taken?: readonly object[]; asking?: AskingApplications } = {}) {
+  const writes: string[] = [];
+  const ipsOf = (object: Readonly<Record<string, unknown>>) => (object['spec'] as { ips: string[] }).ips.join(' ');
+  const stored = (verb: string, object: Readonly<Record<string, unknown>>) => {
+    writes.push(`${verb} ${ipsOf(object)}`);
+    const metadata = { ...POOL.metadata, resourceVersion: String(7 + writes.length) };
+    return Promise.resolve({ ok: true, object: { ...object, metadata } } as const);
+  };
+  const client = {
+    create: (_: unknown, object: KubeObject) => stored('create', object),
+    update: (_: unknown, object: KubeObject) => stored('update', object),
+    delete: async (_: unknown, seen: object) => {
+      writes.push(`delete ${JSON.stringify(seen)}`);
+      return { ok: true, object: null } as const;
+    },
+  } as unknown as KubeClient;
+  const view = { get: ({ name }: { name: string }) => (name === 'w' ? POOL : null), all: () => [POOL] };
+  const carryOut = new CarryOut(
+    {
+      client,
+      log: pino({ level: 'silent' }),
+      now: () => new Date('2026-11-18T12:00:00Z'),
+      ledger: { takenOf: async () => (given.taken ?? []) as unknown as Taken },
+      pools: new PoolsNow({ ...view, onChange: () => ({ [Symbol.dispose]() {} }) } as unknown as ObjectView),
+      applications: given.asking ?? new AskingApplications(),
+      reader: { read: async () => given.reading ?? { is: 'gone' } },
+    },
+    { subnet, object: SUBNET },
+    async (_, send) => {
+      const outcome = await send();
+      return outcome.ok ? { object: outcome.object } : { requeueMs: 1 };
+    },
+  );
+  return { writes, do: (step: AutoPoolStep) => carryOut.do(step) };
+}
+
+const change = (...ranges: string[]): AutoPoolStep => ({ do: 'change', name: 'w', wanted, addresses: set(...ranges) });
+const DELETE: AutoPoolStep = { do: 'delete', name: 'w', application };
+const there = (spec: object) =>
+  ({ is: 'there', object: { metadata: POOL.metadata, spec } }) as unknown as ApplicationReading;
+
+test('a pool that grows is one write', async () => {
+  const started = start();
+  await started.do(change('10.0.0.10-10.0.0.15'));
+  expect(started.writes).toEqual(['update 10.0.0.10-10.0.0.15']);
+});
+
+test('a pool that shrank gets back what was given out meanwhile, and nothing else', async () => {
+  const taken = [
+    { value: parseRange('10.0.0.13').first, state: 'Allocated' },
+    { value: parseRange('10.0.0.12').first, state: 'Cooling' },
+    { value: parseRange('10.0.0.10').first, state: 'Allocated' },
+  ];
+  const started = start({ taken });
+  await started.do(change('10.0.0.10-10.0.0.11'));
+  expect(started.writes).toEqual(['update 10.0.0.10-10.0.0.11', 'update 10.0.0.10-10.0.0.11 10.0.0.13']);
+});
+
+test('a pool that is gone is not changed', async () => {
+  const started = start();
+  await started.do({ ...DELETE, name: 'other' });
+  expect(started.writes).toEqual([]);
+});
+
+const GONE = ['delete {"name":"w","uid":"p-1","resourceVersion":"7"}'];
+const ASKS = { 'ipam.spidernet.io/subnet': '{"ipv4":["office"]}' };
+
+test.each<{ name: string; reading: ApplicationReading; writes: string[] }>([
+  { name: 'its application is gone', reading: { is: 'gone' }, writes: GONE },
+  { name: 'its application asks no more', reading: there({ template: {} }), writes: GONE },
+  { name: 'its application cannot be read', reading: { is: 'unknown', because: 'x' }, writes: [] },
+  { name: 'its application asks', reading: there({ template: { metadata: { annotations: ASKS } } }), writes: [] },
+  { name: 'its application has no template that could tell', reading: there({}), writes: [] },
+])('a pool that is to go: $name', async ({ reading, writes }) => {
+  const started = start({ reading });
+  expect(await started.do(DELETE)).toBe(writes.length === 0 ? 60_000 : undefined);
+  expect(started.writes).toEqual(writes);
+});
+
+test('an application that the watch knows need not be read', async () => {
+  const asking = new AskingApplications();
+  asking.put({ application, wanted: [], fault: null, subnets: new Set() });
+  const started = start({ asking, reading: { is: 'unknown', because: 'x' } });
+  await started.do(DELETE);
+  expect(started.writes).toEqual(GONE);
+});

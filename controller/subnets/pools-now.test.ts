@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { Listeners } from '#controller/cluster-view/listeners.ts';
+import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { PoolsNow } from './pools-now.ts';
+
+const pool = (version: number, ips: string[], name = 'p'): KubeObject => ({
+  metadata: { name, uid: 'u', resourceVersion: String(version) },
+  spec: { subnet: '10.0.0.0/24', ips },
+});
+
+/** A cache that the test feeds. */
+function start(...objects: KubeObject[]) {
+  const stored = new Map(objects.map((it) => [it.metadata.name, it]));
+  const changes = new Listeners<{ name: string }>();
+  const pools = new PoolsNow({
+    get: ({ name }: { name: string }) => stored.get(name) ?? null,
+    all: () => stored.values(),
+    onChange: (listener: (at: never) => void) => changes.add((at) => listener(at as never)),
+  } as unknown as ObjectView);
+  const see = (name: string, object: KubeObject | null) => {
+    if (object === null) stored.delete(name);
+    else stored.set(name, object);
+    changes.tell({ name });
+  };
+  const ips = () => [...pools.all()].map(({ object }) => (object['spec'] as { ips: string[] }).ips.join());
+  return { pools, see, ips };
+}
+
+test('what was written counts until the cache has it', () => {
+  const { pools, see, ips } = start(pool(1, ['10.0.0.1']));
+  pools.noteWritten(pool(5, ['10.0.0.1-10.0.0.2']));
+  expect(ips()).toEqual(['10.0.0.1-10.0.0.2']);
+  see('p', pool(3, ['10.0.0.7'])); // an older version comes late
+  expect(ips()).toEqual(['10.0.0.1-10.0.0.2']);
+  see('p', pool(5, ['10.0.0.1-10.0.0.2']));
+  see('p', pool(6, ['10.0.0.9']));
+  expect(ips()).toEqual(['10.0.0.9']);
+});
+
+test('a created pool is there before the cache has it, and gone when the cache saw it go', () => {
+  const { pools, see } = start();
+  pools.noteWritten(pool(2, ['10.0.0.1']));
+  expect([pools.has('p'), pools.find('p')?.pool?.addresses.size]).toEqual([true, 1n]);
+  see('p', pool(2, ['10.0.0.1']));
+  see('p', null);
+  expect([pools.has('p'), pools.find('p')]).toEqual([false, null]);
+});
+
+test('a write that the cache is ahead of is not kept', () => {
+  const { pools, ips } = start(pool(9, ['10.0.0.9']));
+  pools.noteWritten(pool(5, ['10.0.0.1']));
+  expect(ips()).toEqual(['10.0.0.9']);
+});
+
+test('a pool that cannot be decoded still has the ranges that can be read of it', () => {
+  const broken = { ...pool(1, ['10.0.0.1']), spec: { subnet: '10.0.0.0/24', ips: ['10.0.0.1'], gateway: 'x' } };
+  const { pools } = start(broken);
+  expect(pools.find('p')?.pool).toBeNull();
+  expect(pools.find('p')?.ranges?.addresses.size).toBe(1n);
+});
