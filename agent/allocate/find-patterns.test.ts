@@ -26,6 +26,11 @@ test('others have a turn before the search and another one before the plan, howe
   expect(await countTurns(() => findPatterns(request, POOLS))).toBe(2);
 });
 
+test.each(['a-[x*', '["a-[x*"'])('what is wrong with a pattern is left to the plan: %s', async (ippool) => {
+  const annotations = { 'ipam.spidernet.io/ippool': `{"ipv4": ["${ippool}"]}` };
+  await expect(findPatterns(buildRequest({ pod: { annotations } }), POOLS)).resolves.toBeUndefined();
+});
+
 test('a call without patterns goes on at once', async () => {
   expect(await countTurns(() => findPatterns(buildRequest({ cniConfig: { ipv4: ['a-1'] } }), POOLS))).toBe(0);
 });

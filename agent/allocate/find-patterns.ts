@@ -20,16 +20,25 @@ const MANY_POOLS = 100;
 export async function findPatterns(request: PoolRequest, pools: readonly Pool[]): Promise<void> {
   if (!mayHavePatterns(request)) return;
   await turn();
+  try {
+    await search(patternsOf(request), pools);
+  } catch (thrown) {
+    // What is wrong with a request is for the plan to say: it knows which annotation the fault is in.
+    if (!(thrown instanceof IpamError)) throw thrown;
+  }
+  // What comes before and after takes some milliseconds too, the first time.
+  await turn();
+}
+
+async function search(patterns: readonly [Family, string][], pools: readonly Pool[]): Promise<void> {
   let stepFromMs = performance.now();
-  for (const [family, pattern] of patternsOf(request)) {
+  for (const [family, pattern] of patterns) {
     for (const _ of matchesAmong(pools).search(pattern, family)) {
       if (performance.now() - stepFromMs < LONGEST_STEP_MS) continue;
       await turn();
       stepFromMs = performance.now();
     }
   }
-  // What comes before and after takes some milliseconds too, the first time.
-  await turn();
 }
 
 /** A plan of many pools takes milliseconds: others have a turn before the address is taken. */
@@ -53,18 +62,12 @@ function namesOf({ ipv4, ipv6 }: PoolRequest['cniConfig']): readonly string[] {
   return [...ipv4, ...ipv6];
 }
 
-/** What is wrong with a request is for the plan to say. */
 function patternsOf(request: PoolRequest): [Family, string][] {
-  try {
-    const asked = askedPools(request);
-    if (asked === null) return [];
-    const all: [Family, string][] = [
-      ...asked.v4.names.map((name): [Family, string] => [4, name]),
-      ...asked.v6.names.map((name): [Family, string] => [6, name]),
-    ];
-    return all.filter(([, name]) => isPattern(name)).slice(0, MOST_PATTERNS);
-  } catch (thrown) {
-    if (thrown instanceof IpamError) return [];
-    throw thrown;
-  }
+  const asked = askedPools(request);
+  if (asked === null) return [];
+  const all: [Family, string][] = [
+    ...asked.v4.names.map((name): [Family, string] => [4, name]),
+    ...asked.v6.names.map((name): [Family, string] => [6, name]),
+  ];
+  return all.filter(([, name]) => isPattern(name)).slice(0, MOST_PATTERNS);
 }
