@@ -284,3 +284,19 @@ test.each([
   const pools = [poolOf(web, 'w', ['10.0.0.10-10.0.0.11'])];
   expect([...planAutoPools(buildSituation({ wanted, records, pools })).waiting]).toEqual(expected);
 });
+
+test('a subnet of many applications is planned without comparing each with the pool of every other', () => {
+  const keys = Array.from({ length: 400 }, (_, index) => keyOf(`app${index}`));
+  let comparisons = 0;
+  const pools = keys.map((key, index) => {
+    const { pool, ...rest } = poolOf(key, `p${index}`, []);
+    const count = () => {
+      comparisons += 1;
+      return pool.family;
+    };
+    const counted = Object.defineProperty({ ...pool }, 'family', { get: count });
+    return { ...rest, pool: counted };
+  });
+  expect(planAutoPools(buildSituation({ wanted: keys.map((key) => wants(key, 0)), pools })).steps).toEqual([]);
+  expect(comparisons).toBeLessThan(10 * keys.length);
+});

@@ -42,8 +42,10 @@ export function planAutoPools(seen: SubnetSituation): AutoPoolPlan {
   const shortages: AutoPoolPlan['shortages'][number][] = [];
   const owned = new Set<string>();
   const isTaken = (name: string) => owned.has(name) || situation.isPoolName(name);
+  // Grouped once: a subnet may have thousands of applications, and each of them looks for its pool.
+  const byName = Map.groupBy(situation.pools, ({ pool }) => nameOf(applicationOf(pool)));
   for (const wanted of situation.wanted.toSorted(compareWanted)) {
-    const own = findOwn(wanted, situation);
+    const own = findOwn(wanted, byName.get(nameOf(wanted.key.application)) ?? [], situation);
     if (own !== null) owned.add(own.pool.name);
     const next =
       own === null ? create(wanted, isTaken, allotment) : change(wanted, own, sizes.get(own.pool.name), allotment);
@@ -65,7 +67,11 @@ export function planAutoPools(seen: SubnetSituation): AutoPoolPlan {
 }
 
 /** The pool of a re-created application is its own again if it was to stay, or if its pods are the new application's now. */
-function findOwn({ key }: Wanted, { pools, isHeldBy }: SubnetSituation): SubnetPool | null {
+function findOwn(
+  { key }: Wanted,
+  pools: readonly SubnetPool[],
+  { isHeldBy }: Pick<SubnetSituation, 'isHeldBy'>,
+): SubnetPool | null {
   const related = pools
     .filter(({ pool }) => !pool.isTerminating)
     .map((it): [SubnetPool, PoolRelation] => [it, relationTo(it.pool, key)])
@@ -126,6 +132,11 @@ function findUnwanted(owned: ReadonlySet<string>, situation: SubnetSituation): D
 function applicationOf({ auto, podAffinity }: Pick<Pool, 'auto' | 'podAffinity'>): Controller | null {
   const application = affinityApplication(podAffinity?.matchLabels ?? {});
   return auto === null || application === null ? null : { ...application, uid: auto.applicationUid };
+}
+
+/** Empty for a pool of no application. */
+function nameOf(application: Pick<Controller, 'namespace' | 'name'> | null): string {
+  return application === null ? '' : `${application.namespace}/${application.name}`;
 }
 
 function isSameApplication(a: Omit<Controller, 'uid'>, b: Omit<Controller, 'uid'>): boolean {

@@ -41,6 +41,8 @@ const MOST_CLAIMED = 5_000;
 export class ForeignApplications implements AsyncDisposable {
   readonly #options: ForeignApplicationsOptions;
   readonly #claimed = new Map<string, Claimed>();
+  /** What each pod, ReplicaSet or Job names now. */
+  readonly #keyOf = new Map<string, string>();
   readonly #reconciler: AsyncDisposable;
   #enqueue: (key: string) => void = () => {};
 
@@ -76,19 +78,24 @@ export class ForeignApplications implements AsyncDisposable {
 
   #onPod(before: PodFacts | null, now: PodFacts | null): void {
     const pod = now ?? before;
-    if (pod === null || pod.subnetWish === null || pod.controller === null || pod.isHostNetwork) return;
-    if (isBuiltIn(pod.controller)) return; // a ReplicaSet or Job tells itself who made it
+    if (pod === null) return;
     const by = `Pod ${pod.namespace}/${pod.name}`;
-    if (now === null || !isAlive(now)) this.#unclaim(by);
-    else this.#claim({ ...pod.controller, namespace: pod.namespace }, pod.subnetWish, by);
+    const { subnetWish, controller, isHostNetwork } = pod;
+    const isAsking = now !== null && isAlive(now) && !isHostNetwork;
+    // A ReplicaSet or Job tells itself who made it.
+    if (!isAsking || subnetWish === null || controller === null || isBuiltIn(controller)) this.#unclaim(by);
+    else this.#claim({ ...controller, namespace: pod.namespace }, subnetWish, by);
   }
 
   #claim({ apiVersion, kind, namespace, name, uid }: Controller, annotations: Labels, by: string): void {
     const application = { apiVersion, kind, namespace, name, uid };
     const key = `${applicationKey(application)} ${uid}`;
+    // Whoever may change a pod may let it name one owner after the other: only the last one counts.
+    if (this.#keyOf.get(by) !== key) this.#unclaim(by);
     const claimed = this.#claimed.get(key);
     if (claimed === undefined && this.#claimed.size >= MOST_CLAIMED) return;
     if (claimed?.by.has(by) && JSON.stringify(claimed.annotations) === JSON.stringify(annotations)) return;
+    this.#keyOf.set(by, key);
     if (claimed === undefined) this.#claimed.set(key, { application, annotations, by: new Set([by]) });
     else {
       claimed.by.add(by);
@@ -98,12 +105,17 @@ export class ForeignApplications implements AsyncDisposable {
   }
 
   #unclaim(by: string): void {
-    for (const [key, claimed] of this.#claimed) {
-      if (!claimed.by.delete(by) || claimed.by.size > 0) continue;
-      this.#claimed.delete(key);
-      this.#enqueue(key);
-      this.#options.applications.remove(claimed.application);
-    }
+    const key = this.#keyOf.get(by);
+    const claimed = key === undefined ? undefined : this.#claimed.get(key);
+    if (key === undefined || claimed === undefined) return;
+    this.#keyOf.delete(by);
+    claimed.by.delete(by);
+    if (claimed.by.size > 0) return;
+    this.#claimed.delete(key);
+    const { applications } = this.#options;
+    const { application } = claimed;
+    // Not the one of the same name with another uid, which may be the true one.
+    if (applications.find(application)?.application.uid === application.uid) applications.remove(application);
   }
 
   async #reconcile(key: string): Promise<number | undefined> {

@@ -1,3 +1,4 @@
+import { quote } from '#pkg/ip/quote.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { isMap, type KubeObject, type Resource } from '#pkg/kube/objects/kube-object.ts';
 import type { Failure } from '#pkg/kube/objects/outcome.ts';
@@ -23,6 +24,7 @@ export type ApplicationReading =
 /** Kinds come and go with their CRDs. */
 const KINDS_FOR_MS = 60_000;
 const MOST_GROUPS = 200;
+const API_VERSION = /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const TIMEOUT_MS = 5_000;
 
 /** Reads applications of any kind, never from a cache. */
@@ -36,6 +38,8 @@ export class ApplicationReader {
 
   async read(application: Controller): Promise<ApplicationReading> {
     const { apiVersion, kind, namespace, name, uid } = application;
+    // A tenant writes it, and it becomes a part of the path.
+    if (!API_VERSION.test(apiVersion)) return { is: 'unknown', because: `${quote(apiVersion)} is no apiVersion` };
     const kinds = await this.#kindsOf(apiVersion);
     if ('because' in kinds) return { is: 'unknown', because: `${apiVersion} cannot be read: ${kinds.message}` };
     const served = kinds.find(({ resource, isNamespaced }) => resource.kind === kind && isNamespaced);

@@ -69,6 +69,7 @@ export class WhoAsks implements AsyncDisposable {
 
   #onAsking(object: AskingObject): void {
     const { itself, madeBy } = object;
+    if (madeBy === null || isBuiltIn(madeBy)) this.#foreign.unclaim(itself);
     if (madeBy !== null) {
       this.applications.remove(itself);
       if (!isBuiltIn(madeBy)) this.#foreign.claim(object, madeBy);
