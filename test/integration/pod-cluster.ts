@@ -168,7 +168,7 @@ export interface AgentAtWork extends AsyncDisposable {
 }
 
 /** The agent of one node in this process, with the token of that node. */
-export async function startAgentOf(cluster: PodCluster, wish: AgentWish = {}): Promise<AgentAtWork> {
+export async function startAgentOf(cluster: Pick<PodCluster, 'ledger'>, wish: AgentWish = {}): Promise<AgentAtWork> {
   const { node = 'worker-1', failpoint = () => {}, port } = wish;
   const directory = wish.directory ?? (await mkdtemp(join(tmpdir(), 'ipl-cluster-')));
   const log: string[] = [];
