@@ -63,6 +63,7 @@ test('the local cluster prints the expected output, runs until Enter with --keep
   ]);
   const addresses = rows.map(([, , address = '']) => address);
   expect(new Set(addresses).size).toBe(4);
+  expect(output).toMatch(/^shop {3}10\.98\.0\.20[01], 10\.98\.0\.20[01]: the application's own pool, gone with it$/m);
   expect(output).toContain('denied request: the record is of node worker-1');
 
   const exported = /export KUBECONFIG=(\S+) PATH=\S+?:([^:\s]+):\$PATH/.exec(output);
