@@ -4,6 +4,7 @@ import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { LEASES, readLeaseSpec } from '#pkg/kube/leader/lease.ts';
 import { NODES, PODS } from '#pkg/kube/objects/core-resources.ts';
 import { type KubeObject, type Resource, withoutManagedFields } from '#pkg/kube/objects/kube-object.ts';
+import { isBreak } from '#pkg/kube/objects/outcome.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import type { WatchEvent } from '#pkg/kube/watch/known-objects.ts';
 import { Reflector, type ReflectorOptions } from '#pkg/kube/watch/reflector.ts';
@@ -114,7 +115,8 @@ export class ClusterView implements AsyncDisposable {
           log.error({ kind, why: toIpamError(trouble.thrown).message }, 'watch event cannot be read');
           return;
         }
-        this.#steadySinceMs = nowMs();
+        // A refusal (403, 429, an answer that is too large) is no break: it would keep all addresses from being freed.
+        if (isBreak(trouble.failure)) this.#steadySinceMs = nowMs();
         log.warn({ kind, why: trouble.failure.message, retryInMs: trouble.retryInMs }, 'watch interrupted');
       },
       onRestored: () => {

@@ -47,6 +47,11 @@ export interface Failure {
 
 export type Outcome<T> = { readonly ok: true; readonly object: T } | Failure;
 
+/** After one of these the server that answers next may be on another store. A server that says 410 may be a new one, too. */
+export function isBreak({ because }: Pick<Failure, 'because'>): boolean {
+  return ['Unknown', 'Unreachable', 'ServerError', 'Expired'].includes(because);
+}
+
 export function failure(because: FailureKind, message: string): Failure {
   return { ok: false, because, message };
 }

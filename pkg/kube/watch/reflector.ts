@@ -1,6 +1,6 @@
 import type { Form, KubeClient, Trim } from '#pkg/kube/client/client.ts';
 import type { KubeObject, ListQuery, Resource } from '#pkg/kube/objects/kube-object.ts';
-import type { Failure } from '#pkg/kube/objects/outcome.ts';
+import { type Failure, isBreak } from '#pkg/kube/objects/outcome.ts';
 import { isRestoredSince } from '#pkg/kube/objects/resource-version.ts';
 import { report } from '#pkg/kube/transport/report.ts';
 import { Backoff, type BackoffRange, pauseAfter, sleep } from '#pkg/kube/transport/timing.ts';
@@ -138,9 +138,8 @@ export class Reflector implements AsyncDisposable {
     else this.#noteAnswer();
   }
 
-  /** A server that says 410 may be a new one, which has not seen the events before it. */
-  #noteBreak({ because }: Failure): void {
-    this.#mustCompare ||= ['Unknown', 'Unreachable', 'ServerError', 'Expired'].includes(because);
+  #noteBreak(failure: Failure): void {
+    this.#mustCompare ||= isBreak(failure);
   }
 
   #noteAnswer(): void {
