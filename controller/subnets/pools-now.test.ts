@@ -12,7 +12,7 @@ const pool = (version: number, ips: string[], name = 'p'): KubeObject => ({
 /** A cache that the test feeds. */
 function start(...objects: KubeObject[]) {
   const stored = new Map(objects.map((it) => [it.metadata.name, it]));
-  const changes = new Listeners<{ name: string }>();
+  const changes = new Listeners<{ name: string; uid: string }>();
   const pools = new PoolsNow({
     get: ({ name }: { name: string }) => stored.get(name) ?? null,
     all: () => stored.values(),
@@ -21,7 +21,7 @@ function start(...objects: KubeObject[]) {
   const see = (name: string, object: KubeObject | null) => {
     if (object === null) stored.delete(name);
     else stored.set(name, object);
-    changes.tell({ name });
+    changes.tell({ name, uid: 'u' });
   };
   const ips = () => [...pools.all()].map(({ object }) => (object['spec'] as { ips: string[] }).ips.join());
   return { pools, see, ips };
@@ -45,6 +45,14 @@ test('a created pool is there before the cache has it, and gone when the cache s
   see('p', pool(2, ['10.0.0.1']));
   see('p', null);
   expect([pools.has('p'), pools.find('p')]).toEqual([false, null]);
+});
+
+test('a pool that the cache saw come and go before its creator got the answer is not there', () => {
+  const { pools, see } = start();
+  see('p', pool(2, ['10.0.0.1']));
+  see('p', null);
+  pools.noteWritten(pool(2, ['10.0.0.1']));
+  expect(pools.has('p')).toBe(false);
 });
 
 test('a write that the cache is ahead of is not kept', () => {

@@ -6,6 +6,9 @@ import { isOlder } from '#pkg/kube/objects/resource-version.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 
+/** A write is answered within seconds; meanwhile fewer pools than this go. */
+const MOST_GONE = 1_000;
+
 export interface PoolNow {
   readonly object: KubeObject;
   /** Null: the spec cannot be read, and the pool gives out nothing. */
@@ -18,13 +21,16 @@ export interface PoolNow {
 export class PoolsNow implements Disposable {
   readonly #view: ObjectView;
   readonly #written = new Map<string, KubeObject>();
+  /** The uids of pools that the cache saw go, the last ones. */
+  readonly #gone = new Set<string>();
   readonly #read = new WeakMap<KubeObject, PoolNow>();
   readonly #subscription: Disposable;
 
   constructor(view: ObjectView) {
     this.#view = view;
-    this.#subscription = view.onChange(({ name }) => {
+    this.#subscription = view.onChange(({ name, uid }) => {
       const [seen, written] = [view.get({ name }), this.#written.get(name)];
+      if (seen === null) this.#noteGone(uid);
       if (seen === null || (written !== undefined && !isBehind(seen, written))) this.#written.delete(name);
     });
   }
@@ -33,8 +39,9 @@ export class PoolsNow implements Disposable {
     this.#subscription[Symbol.dispose]();
   }
 
-  /** What a write returned. */
+  /** What a write returned. The pool may be gone by now: the cache can be faster than the answer. */
   noteWritten(object: KubeObject): void {
+    if (this.#gone.has(object.metadata.uid)) return;
     const seen = this.#view.get(object.metadata);
     if (seen === null || isBehind(seen, object)) this.#written.set(object.metadata.name, object);
   }
@@ -51,6 +58,12 @@ export class PoolsNow implements Disposable {
   *all(): Generator<PoolNow> {
     for (const object of this.#written.values()) yield this.#reading(object);
     for (const object of this.#view.all()) if (!this.#written.has(object.metadata.name)) yield this.#reading(object);
+  }
+
+  #noteGone(uid: string): void {
+    this.#gone.add(uid);
+    const [oldest] = this.#gone;
+    if (this.#gone.size > MOST_GONE && oldest !== undefined) this.#gone.delete(oldest);
   }
 
   #reading(object: KubeObject): PoolNow {
