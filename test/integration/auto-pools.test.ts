@@ -104,7 +104,7 @@ test('a deleted auto pool of a living application is made again', async () => {
 test('while records may be missing, no pool is made, shrunk or deleted', async () => {
   await stage.subnet('restored', { subnet: '10.3.0.0/24', ips: ['10.3.0.10-10.3.0.19'] });
   let missingForMs = 200;
-  await using _ = await lead(stage, stage.cluster.controller(), () => missingForMs);
+  await using _ = await lead(stage, { recordsMissingForMs: () => missingForMs });
   const pause = () => new Promise((resolve) => setTimeout(resolve, 1_500));
   await stage.deploy('back', 4, asks('restored'));
   await pause();

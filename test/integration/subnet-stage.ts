@@ -31,6 +31,8 @@ export interface SubnetStage extends AsyncDisposable {
   /** A Deployment whose template has these annotations. */
   deploy(name: string, replicas: number, annotations: Readonly<Record<string, string>>): Promise<KubeObject>;
   scale(name: string, replicas: number): Promise<void>;
+  /** Changes annotations of the template of a Deployment; null removes one. */
+  annotate(name: string, annotations: Readonly<Record<string, string | null>>): Promise<void>;
   /** All pools, by name. */
   pools(): Promise<KubeObject[]>;
   poolsOf(application: string): Promise<KubeObject[]>;
@@ -62,6 +64,10 @@ export async function startSubnetStage(options: { readonly hasWebhook?: boolean 
       sure(admin.create(DEPLOYMENTS, workload(name, { replicas, template: templateOf(annotations) }))),
     scale: async (name, replicas) => {
       await sure(admin.patch(DEPLOYMENTS, { namespace: NAMESPACE, name }, { spec: { replicas } }));
+    },
+    annotate: async (name, annotations) => {
+      const spec = { template: { metadata: { annotations } } };
+      await sure(admin.patch(DEPLOYMENTS, { namespace: NAMESPACE, name }, { spec }));
     },
     pools,
     poolsOf: async (application) => (await pools()).filter((pool) => applicationOf(pool) === application),
@@ -112,12 +118,15 @@ export interface Led extends AsyncDisposable {
   readonly told: readonly EmittedEvent[];
 }
 
+export interface LeadOptions {
+  readonly client?: KubeClient;
+  readonly now?: () => Date;
+  readonly recordsMissingForMs?: () => number;
+}
+
 /** The reconcilers of a leader, without its lease. */
-export async function lead(
-  stage: SubnetStage,
-  client: KubeClient = stage.cluster.controller(),
-  recordsMissingForMs: () => number = () => 0,
-): Promise<Led> {
+export async function lead(stage: Pick<SubnetStage, 'cluster'>, options: LeadOptions = {}): Promise<Led> {
+  const { client = stage.cluster.controller(), now = () => new Date(), recordsMissingForMs = () => 0 } = options;
   const stack = new AsyncDisposableStack();
   const nowMs = () => performance.now();
   const view = stack.use(
@@ -130,7 +139,7 @@ export async function lead(
       client,
       ledger: openKubernetesLedger(client),
       log: silent,
-      now: () => new Date(),
+      now,
       isLeader: () => true,
       records: recordsOf(view),
       pools: view.pools,
@@ -170,10 +179,7 @@ export function ipsOf(pool: KubeObject | undefined): readonly string[] {
 }
 
 function sizeOf(pool: KubeObject): number {
-  return ipsOf(pool).reduce((sum, range) => {
-    const [first = '', last = first] = range.split('-');
-    return sum + toNumber(last) - toNumber(first) + 1;
-  }, 0);
+  return valuesOf(pool).length;
 }
 
 function applicationOf({ metadata }: KubeObject): string {
@@ -190,6 +196,20 @@ function shown(pool: KubeObject): string {
   return `${pool.metadata.name} [${ipsOf(pool).join(' ')}]`;
 }
 
-function toNumber(address: string): number {
+/** Every address of a pool, as a number. */
+export function valuesOf(pool: KubeObject): number[] {
+  return ipsOf(pool).flatMap((range) => {
+    const [first = '', last = first] = range.split('-');
+    return Array.from({ length: toNumber(last) - toNumber(first) + 1 }, (_, i) => toNumber(first) + i);
+  });
+}
+
+/** The addresses that more than one of the pools has. */
+export function sharedBy(pools: readonly KubeObject[]): number[] {
+  const values = pools.flatMap(valuesOf);
+  return values.filter((value, i) => values.indexOf(value) !== i);
+}
+
+export function toNumber(address: string): number {
   return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
 }
