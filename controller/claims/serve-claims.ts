@@ -20,6 +20,7 @@ import { reconcileClaims } from './reconcile-claims.ts';
 import { RestoreHold } from './restore-hold.ts';
 import { ShownAddresses } from './shown-addresses.ts';
 import { UnservedClaims } from './unserved-claims.ts';
+import { whyNoClusterApi } from './why-no-cluster-api.ts';
 
 export interface ServeClaimsOptions extends ReconcilerContext {
   readonly pools: ObjectView;
@@ -53,7 +54,7 @@ async function serveWhileThere(options: ServeClaimsOptions, signal: AbortSignal)
   const { client, log, lookEveryMs = LOOK_EVERY_MS } = options;
   let isRefused = false;
   while (!signal.aborted) {
-    const because = await findMissingKind(options);
+    const because = await whyNoClusterApi(client);
     if (because === null) {
       isRefused = false;
       await serveUntilGone(options, signal);
@@ -63,15 +64,6 @@ async function serveWhileThere(options: ServeClaimsOptions, signal: AbortSignal)
     }
     await sleep(client.timing, lookEveryMs, signal);
   }
-}
-
-/** Null if every kind is served and may be read. One request while nothing of Cluster API is here. */
-async function findMissingKind({ client }: ServeClaimsOptions): Promise<string | null> {
-  for (const kind of [CLAIMS, IP_ADDRESSES, CLUSTERS]) {
-    const found = await client.revision(kind);
-    if (!found.ok) return found.because;
-  }
-  return null;
 }
 
 async function serveUntilGone(options: ServeClaimsOptions, signal: AbortSignal): Promise<void> {

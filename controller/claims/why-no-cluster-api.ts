@@ -1,0 +1,22 @@
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { CLAIMS, CLUSTERS, IP_ADDRESSES } from '#pkg/kube/objects/capi-resources.ts';
+import type { Resource } from '#pkg/kube/objects/kube-object.ts';
+import type { FailureKind } from '#pkg/kube/objects/outcome.ts';
+
+type Reader = Pick<KubeClient, 'revision' | 'kindsOf'>;
+
+/** Null if every kind is served and may be read. At most two requests while nothing of Cluster API is here. */
+export async function whyNoClusterApi(client: Reader): Promise<FailureKind | null> {
+  for (const kind of [CLAIMS, IP_ADDRESSES, CLUSTERS]) {
+    const found = await client.revision(kind);
+    if (found.ok) continue;
+    // The API server answers 403 for a kind that it does not serve, too, because it asks for the rights first.
+    return found.because === 'Forbidden' && !(await isServed(client, kind)) ? 'NotServed' : found.because;
+  }
+  return null;
+}
+
+async function isServed(client: Reader, wanted: Resource): Promise<boolean> {
+  const kinds = await client.kindsOf(wanted);
+  return kinds.ok && kinds.object.some(({ resource }) => resource.plural === wanted.plural);
+}
