@@ -10,6 +10,7 @@ export interface ApiObject {
     readonly namespace?: string;
     readonly uid: string;
     readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;
     readonly ownerReferences?: readonly { readonly kind: string; readonly name: string; readonly uid: string }[];
   };

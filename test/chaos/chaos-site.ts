@@ -7,6 +7,7 @@ import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
 import { builtPath } from '#test/support/built.ts';
 import { deployWithNodes, type JoinedNode } from '#test/support/joined-nodes.ts';
 import { plainToken } from '#test/support/service-account-tokens.ts';
+import { APPLICATION_NETWORK, APPLICATION_SUBNET } from './application-pools.ts';
 import { ChaosApi } from './chaos-api.ts';
 import type { AgentPlace } from './cni-over-socket.ts';
 import { setReady } from './faults.ts';
@@ -15,6 +16,9 @@ import { MortalProcess } from './mortal-process.ts';
 const NODES = ['worker-0', 'worker-1', 'worker-2'];
 /** As many addresses as all workloads at their largest need, so that pools are full at times and everything fits at the end. */
 const POOLS = { stateless: '10.60.0.10-10.60.0.49', sticky: '10.61.0.10-10.61.0.43' };
+/** Addresses that a pool drops are nobody's for a minute: more than what all applications need at their largest. */
+const SUBNET = `${APPLICATION_NETWORK}10-${APPLICATION_NETWORK}49`;
+const SPIDER = '/apis/spiderpool.spidernet.io/v2beta1';
 const CONFIG = 'enableIPv4: true\nenableIPv6: false\nexhaustedWaitSeconds: 3\n';
 
 /**
@@ -73,13 +77,14 @@ async function prepare(api: ChaosApi, pools: Readonly<Record<string, string>>): 
   }
   for (const name of NODES) await setReady(api, name, true);
   for (const [name, ips] of Object.entries(pools)) {
-    await api.create('/apis/spiderpool.spidernet.io/v2beta1/spiderippools', {
-      apiVersion: 'spiderpool.spidernet.io/v2beta1',
-      kind: 'SpiderIPPool',
-      metadata: { name },
-      spec: { subnet: `${ips.split('.').slice(0, 2).join('.')}.0.0/24`, ips: [ips] },
-    });
+    await api.create(`${SPIDER}/spiderippools`, network('SpiderIPPool', name, ips));
   }
+  await api.create(`${SPIDER}/spidersubnets`, network('SpiderSubnet', APPLICATION_SUBNET, SUBNET));
+}
+
+function network(kind: string, name: string, ips: string): object {
+  const subnet = `${ips.split('.').slice(0, 2).join('.')}.0.0/24`;
+  return { apiVersion: 'spiderpool.spidernet.io/v2beta1', kind, metadata: { name }, spec: { subnet, ips: [ips] } };
 }
 
 async function agentOf(node: JoinedNode, directory: string, config: string): Promise<ChaosNode> {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
 import type { Doubt } from './doubts.ts';
-import { Referee, type SeenRecord } from './referee.ts';
+import { RECORDS, Referee, type SeenRecord } from './referee.ts';
 import { Sandboxes } from './sandboxes.ts';
 
 const ADDRESS = '10.60.0.10';
@@ -21,7 +21,10 @@ function doubt(more: Partial<Doubt> = {}): Doubt {
 /** What the referee says after it has seen each of these lists. */
 async function judge(sandboxes: Sandboxes, ...lists: SeenRecord[][]): Promise<string[]> {
   const left = [...lists];
-  const list = async () => (left.length > 1 ? left.shift() : left[0]);
+  const list = async (path: string) => {
+    if (path !== RECORDS) return [];
+    return left.length > 1 ? left.shift() : left[0];
+  };
   await using referee = new Referee({ list: list as never }, sandboxes);
   await vi.waitUntil(() => referee.looks > lists.length, { timeout: 20_000 });
   return [...new Set(sandboxes.violations.map(({ what }) => what))];

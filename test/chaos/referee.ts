@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordSpec } from '#pkg/record/ip-record.ts';
+import { findShared } from './application-pools.ts';
 import type { ChaosApi } from './chaos-api.ts';
 import type { Sandbox, Sandboxes } from './sandboxes.ts';
 
 export const RECORDS = '/apis/ipledger.io/v1alpha1/iprecords';
+const POOLS = '/apis/spiderpool.spidernet.io/v2beta1/spiderippools';
 const LOOK_EVERY_MS = 200;
 
 export interface SeenRecord {
@@ -11,7 +13,7 @@ export interface SeenRecord {
   readonly spec: RecordSpec;
 }
 
-/** Continuously compares the records with the sandboxes that are alive. */
+/** Continuously compares the records with the sandboxes that are alive, and the pools of a subnet with each other. */
 export class Referee implements AsyncDisposable {
   readonly #api: Pick<ChaosApi, 'list'>;
   readonly #sandboxes: Sandboxes;
@@ -45,7 +47,14 @@ export class Referee implements AsyncDisposable {
       if (objection === null) this.#sandboxes.doubts.confirm(sandbox.id, listedAtMs);
       else if (this.#excuse(sandbox) === null) this.#sandboxes.accuse(sandbox.address, objection);
     }
+    await this.#lookAtPools();
     this.looks += 1;
+  }
+
+  async #lookAtPools(): Promise<void> {
+    for (const { address, what } of findShared(await this.#api.list(POOLS)))
+      if (this.#sandboxes.doubts.excuse(address, what, performance.now()) === null)
+        this.#sandboxes.accuse(address, what);
   }
 
   #excuse({ address, id }: Sandbox): string | null {

@@ -23,6 +23,7 @@ export interface ChaosOutcome {
   /** Violations, each with the history of its address; empty means success. */
   readonly complaints: readonly string[];
   readonly adds: number;
+  readonly addsFromSubnet: number;
   readonly looks: number;
   readonly acts: number;
   readonly faults: ReadonlyMap<string, number>;
@@ -78,8 +79,17 @@ export async function runChaos({ seed, seconds, settleSeconds, say }: ChaosWish)
   const disorder = sandboxes.violations.length > 0 ? [] : await settle(settleSeconds);
   const violations = sandboxes.violations.slice(0, 3).map(({ address, what }) => `${address}: ${what}`);
   const complaints = [...violations, ...disorder].map((line) => withStory(line, site, sandboxes));
-  const { raised: adds, byTheOperatorsWord, contested } = sandboxes;
-  return { complaints, adds, looks: referee.looks, acts, faults: faults.counts, byTheOperatorsWord, contested };
+  const { raised: adds, raisedFromSubnet: addsFromSubnet, byTheOperatorsWord, contested } = sandboxes;
+  return {
+    complaints,
+    adds,
+    addsFromSubnet,
+    looks: referee.looks,
+    acts,
+    faults: faults.counts,
+    byTheOperatorsWord,
+    contested,
+  };
 
   async function settle(limitSeconds: number): Promise<string[]> {
     const limitMs = performance.now() + limitSeconds * 1_000;
@@ -107,7 +117,7 @@ function onSomeKubelet(kubelets: readonly SimKubelet[], dice: Random): string {
 }
 
 function withStory(complaint: string, { nodes, controllers }: ChaosSite, sandboxes: Sandboxes): string {
-  const addresses = new Set(complaint.match(/\b10\.6[01]\.0\.\d+\b/g) ?? []);
+  const addresses = new Set(complaint.match(/\b10\.6[0-2]\.0\.\d+\b/g) ?? []);
   const stories = [...addresses]
     .slice(0, 3)
     .flatMap((address) => [

@@ -1,3 +1,4 @@
+import { APPLICATION_NETWORK } from './application-pools.ts';
 import { Doubts } from './doubts.ts';
 
 /** What the runtime of a node knows about one interface with an address in a network namespace. */
@@ -26,6 +27,8 @@ export class Sandboxes {
   readonly #startedMs = performance.now();
   readonly violations: { readonly address: string; readonly what: string }[] = [];
   raised = 0;
+  /** Those with an address from the pool of an application. */
+  raisedFromSubnet = 0;
   /** Two pods of one StatefulSet identity; the older one was deleted by force, by which an operator confirms that it does not run. */
   byTheOperatorsWord = 0;
   /** Two live sandboxes with one address, after an operator deleted its record or restored etcd. */
@@ -35,6 +38,7 @@ export class Sandboxes {
   raise(sandbox: Sandbox): void {
     const { id, address } = sandbox;
     this.raised += 1;
+    if (address.startsWith(APPLICATION_NETWORK)) this.raisedFromSubnet += 1;
     this.tell(address, `live: ${nameOf(sandbox)}`);
     for (const other of this.live()) {
       if (other.address !== address || other.id === id) continue;

@@ -1,26 +1,32 @@
+import { judgeApplications } from './application-pools.ts';
 import type { ApiObject, ChaosApi } from './chaos-api.ts';
 import { RECORDS, type SeenRecord } from './referee.ts';
 import type { Sandboxes } from './sandboxes.ts';
 
 const SPIDER = '/apis/spiderpool.spidernet.io/v2beta1';
+const APPS = '/apis/apps/v1/namespaces/prod';
 
 interface Endpoint {
   readonly metadata: { readonly namespace: string; readonly name: string };
   readonly status: { readonly current: { readonly uid: string; readonly ips: readonly { readonly ipv4?: string }[] } };
 }
 
-interface Pool {
-  readonly metadata: { readonly name: string };
+interface Pool extends ApiObject {
   readonly status?: { readonly allocatedIPCount?: number; readonly allocatedIPs?: string };
 }
 
 /** Errors in a settled cluster: leaks, lost records, and projections that disagree with records. Empty means success. */
 export async function findDisorder(api: ChaosApi, sandboxes: Sandboxes): Promise<string[]> {
   const records = await api.list<SeenRecord>(RECORDS);
-  const sets = await api.list('/apis/apps/v1/namespaces/prod/statefulsets');
+  const sets = await api.list(`${APPS}/statefulsets`);
+  const pools = await api.list<Pool>(`${SPIDER}/spiderippools`);
+  const deployments = await api.list(`${APPS}/deployments`);
+  const replicaSets = await api.list(`${APPS}/replicasets`);
+  const pods = await api.list('/api/v1/namespaces/prod/pods');
   return [
     ...judgeRecords(records, sandboxes, wantedNames(sets)),
-    ...judgePools(records, await api.list<Pool>(`${SPIDER}/spiderippools`)),
+    ...judgePools(records, pools),
+    ...judgeApplications({ deployments, replicaSets, pods, pools, live: sandboxes.live() }),
     ...judgeEndpoints(records, await api.list<Endpoint>(`${SPIDER}/spiderendpoints`)),
   ];
 }

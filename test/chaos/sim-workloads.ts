@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { APPLICATION_SUBNET, SUBNET_ANNOTATION } from './application-pools.ts';
 import type { ApiObject, ChaosApi } from './chaos-api.ts';
 import { forgePod } from './forged-owners.ts';
 import type { Random } from './fuzz-random.ts';
@@ -41,6 +42,7 @@ export class SimWorkloads implements AsyncDisposable {
     const { random } = this.#site;
     const acts = [
       () => this.#createSome(),
+      () => this.#createSome(),
       () => this.#scaleSome(),
       () => this.#scaleSome(),
       () => this.#createBare(),
@@ -71,33 +73,36 @@ export class SimWorkloads implements AsyncDisposable {
         if (ownedBy(pods, owner).length !== replicasOf(owner)) return false;
       }
     }
-    return true;
+    const sets = await this.owners('replicasets');
+    const deployments = await this.owners('deployments');
+    return (
+      sets.length === deployments.length &&
+      deployments.every((it) => ownedBy(sets, it).some((set) => replicasOf(set) === replicasOf(it)))
+    );
   }
 
   async #createSome(): Promise<string> {
     const { api, random } = this.#site;
-    const kind = random.pick(['statefulsets', 'deployments'] as const);
-    if ((await this.owners(kind)).length >= MOST_WORKLOADS) return 'nothing';
+    const isOfSubnet = random.isOneIn(2);
+    const kind = isOfSubnet ? 'deployments' : random.pick(['statefulsets', 'deployments'] as const);
+    const alike = (await this.owners(kind)).filter((it) => isAsking(it) === isOfSubnet);
+    if (alike.length >= MOST_WORKLOADS) return 'nothing';
     this.#made += 1;
     // Names are used again: the next set of a name has another uid.
     const name = kind === 'statefulsets' ? `set-${random.below(MOST_WORKLOADS)}` : `app-${this.#made}`;
     const replicas = 1 + random.below(5);
-    const template = { metadata: { labels: { app: name } }, spec: podSpec('Always') };
+    const annotations = isOfSubnet ? askForAddresses(random) : {};
+    const template = { metadata: { labels: { app: name }, annotations }, spec: podSpec('Always') };
     const spec = { replicas, selector: { matchLabels: { app: name } }, template };
     const body = { apiVersion: 'apps/v1', kind: KINDS[kind], metadata: { name } };
     const more = kind === 'statefulsets' ? { serviceName: name } : {};
-    const made = await api.create(`${APPS}/${kind}`, { ...body, spec: { ...spec, ...more } });
-    if (kind === 'deployments') {
-      const ownerReferences = [referenceTo('Deployment', made)];
-      const metadata = { name: `${name}-5d9f8b6c5d`, ownerReferences };
-      await api.create(`${APPS}/replicasets`, { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata, spec });
-    }
+    await api.create(`${APPS}/${kind}`, { ...body, spec: { ...spec, ...more } });
     return `create ${kind} ${name} with ${replicas}`;
   }
 
   async #scaleSome(): Promise<string> {
     const { api, random } = this.#site;
-    const kind = random.pick(['statefulsets', 'replicasets'] as const);
+    const kind = random.pick(['statefulsets', 'deployments'] as const);
     const owners = await this.owners(kind);
     if (owners.length === 0) return 'nothing';
     const { name } = random.pick(owners).metadata;
@@ -112,7 +117,6 @@ export class SimWorkloads implements AsyncDisposable {
     const owners = await this.owners(kind);
     if (owners.length === 0) return 'nothing';
     const { name } = random.pick(owners).metadata;
-    if (kind === 'deployments') await api.remove(`${APPS}/replicasets/${name}-5d9f8b6c5d`, BACKGROUND);
     await api.remove(`${APPS}/${kind}/${name}`, BACKGROUND);
     return `delete ${kind} ${name}`;
   }
@@ -174,6 +178,7 @@ export class SimWorkloads implements AsyncDisposable {
   async #reconcile(): Promise<void> {
     const pods = await this.pods();
     const sets = await this.owners('statefulsets');
+    await this.#keepDeployments(await this.owners('deployments'), await this.owners('replicasets'));
     const replicaSets = await this.owners('replicasets');
     for (const set of sets) await this.#keepSet(set, pods);
     for (const set of replicaSets) await this.#keepReplicas(set, pods);
@@ -182,6 +187,27 @@ export class SimWorkloads implements AsyncDisposable {
       metadata.ownerReferences?.some(({ uid, kind }) => SERVED_OWNERS.includes(kind) && !uids.has(uid)),
     );
     for (const pod of orphans) await this.#shed(pod);
+  }
+
+  /** One ReplicaSet each, and none whose Deployment is gone. */
+  async #keepDeployments(deployments: readonly ApiObject[], sets: readonly ApiObject[]): Promise<void> {
+    const { api } = this.#site;
+    for (const deployment of deployments) {
+      const [own] = ownedBy(sets, deployment);
+      const replicas = replicasOf(deployment);
+      if (own === undefined) {
+        const { selector, template } = deployment.spec ?? {};
+        const ownerReferences = [referenceTo('Deployment', deployment)];
+        const metadata = { name: `${deployment.metadata.name}-5d9f8b6c5d`, ownerReferences };
+        const spec = { replicas, selector, template };
+        await api.create(`${APPS}/replicasets`, { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata, spec });
+      } else if (replicasOf(own) !== replicas) {
+        await api.patch(`${APPS}/replicasets/${own.metadata.name}`, { spec: { replicas } });
+      }
+    }
+    const kept = new Set(deployments.flatMap((it) => ownedBy(sets, it)));
+    for (const set of sets)
+      if (!kept.has(set)) await api.remove(`${APPS}/replicasets/${set.metadata.name}`, BACKGROUND);
   }
 
   /** Ordinals from 0; a name is used again only when its pod is gone. */
@@ -214,7 +240,8 @@ export class SimWorkloads implements AsyncDisposable {
   async #createPod(name: string, kind: Owner | 'bare', owner: ApiObject | null): Promise<void> {
     const ownerReferences = owner === null || kind === 'bare' ? [] : [referenceTo(KINDS[kind], owner)];
     const interfaces = kind === 'bare' || isWide(owner) ? '2' : '1';
-    const metadata = { name, labels: { pool: POOL_OF[kind], interfaces }, ownerReferences };
+    const { labels, annotations } = templateOf(owner);
+    const metadata = { name, labels: { ...labels, pool: POOL_OF[kind], interfaces }, annotations, ownerReferences };
     await this.#post(metadata, kind === 'bare' ? 'Never' : 'Always');
   }
 
@@ -241,6 +268,23 @@ function podSpec(restartPolicy: 'Always' | 'Never') {
 
 function referenceTo(kind: string, { metadata: { name, uid } }: ApiObject) {
   return { apiVersion: 'apps/v1', kind, name, uid, controller: true };
+}
+
+function askForAddresses(random: Random): Record<string, string> {
+  return {
+    [SUBNET_ANNOTATION]: JSON.stringify({ ipv4: [APPLICATION_SUBNET] }),
+    'ipam.spidernet.io/ippool-ip-number': random.pick(['+0', '+1', '+2']),
+  };
+}
+
+function isAsking(owner: ApiObject): boolean {
+  return templateOf(owner).annotations?.[SUBNET_ANNOTATION] !== undefined;
+}
+
+/** What a pod of this owner has from its template. */
+function templateOf(owner: ApiObject | null): Pick<ApiObject['metadata'], 'labels' | 'annotations'> {
+  const template = owner?.spec?.['template'] as { readonly metadata?: ApiObject['metadata'] } | undefined;
+  return template?.metadata ?? {};
 }
 
 function ownedBy(pods: readonly ApiObject[], { metadata: { uid } }: ApiObject): ApiObject[] {
