@@ -69,6 +69,14 @@ test('while new addresses are held a holder still takes over its own', async () 
   await expect(ledger.takeOver(other, next)).rejects.toMatchObject({ reason: 'ledger-restored' });
 });
 
+test('the next pod of a holder waits too: the sandbox of a pod that the restore took away may live', async () => {
+  const { ledger, guard, below } = stage([], () => '0');
+  const record = await landedAs(below, '10.0.0.1', 'Retained');
+  guard.fell();
+  const next = { ...record.spec, state: 'Allocated', holder: { ...record.spec.holder, uid: 'next' } } as const;
+  await expect(ledger.takeOver(record, next)).rejects.toMatchObject({ reason: 'ledger-restored' });
+});
+
 test.each([
   { agoMs: 20_000, heldMs: 40_000 },
   { agoMs: 90_000, heldMs: 0 },

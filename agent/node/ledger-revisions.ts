@@ -113,7 +113,9 @@ export function heldAfterRestore(
       return outcome;
     },
     takeOver: async (seen, next, limits) => {
-      if (!isSameHolder(seen.spec.holder, next.holder)) revisions.throwIfHeld();
+      // Also for the next pod of a StatefulSet: the restore may have taken a pod away whose sandbox still has the address.
+      const isOwn = isSameHolder(seen.spec.holder, next.holder) && seen.spec.holder.uid === next.holder.uid;
+      if (!isOwn) revisions.throwIfHeld();
       const outcome = await ledger.takeOver(seen, next, limits);
       if (outcome.done) revisions.note(outcome.record);
       return outcome;
