@@ -39,6 +39,7 @@ test('addresses, counts and conditions of a pool in use', () => {
   expect(stored(status)).toEqual({
     totalIPCount: 4,
     allocatedIPCount: 2,
+    freeIPCount: 2,
     allocatedIPs:
       '{"10.0.0.1":{"pod":"prod/web-1","podUid":"u-10.0.0.1"},"10.0.0.2":{"pod":"prod/web-2","podUid":"u-10.0.0.2"}}',
     conditions: [
@@ -64,7 +65,7 @@ test('addresses, counts and conditions of a pool in use', () => {
 
 test('an empty pool has no allocatedIPs at all', () => {
   expect(stored(plan(facts()))).not.toHaveProperty('allocatedIPs');
-  expect(plan(facts())).toMatchObject({ allocatedIPCount: 0, totalIPCount: 4 });
+  expect(plan(facts())).toMatchObject({ allocatedIPCount: 0, totalIPCount: 4, freeIPCount: 4 });
 });
 
 test.each<{ state: RecordState; counted: number }>([
@@ -75,7 +76,7 @@ test.each<{ state: RecordState; counted: number }>([
   { state: 'Quarantined', counted: 0 },
 ])('$state counts as $counted allocated, and its address is not left', ({ state, counted }) => {
   const status = plan(facts({ ips: ['10.0.0.1'] }), [record('10.0.0.1', state)]);
-  expect(status).toMatchObject({ allocatedIPCount: counted });
+  expect(status).toMatchObject({ allocatedIPCount: counted, freeIPCount: 0 });
   expect(status?.allocatedIPs === undefined).toBe(counted === 0);
   expect(conditionOf(status, 'Exhausted')).toMatchObject({
     status: 'True',
@@ -94,6 +95,7 @@ describe('what the status says already', () => {
 
   test.each([
     { name: 'a count', edit: { allocatedIPCount: 7 } },
+    { name: 'the count of free addresses', edit: { freeIPCount: 7 } },
     { name: 'the addresses', edit: { allocatedIPs: '{}' } },
     { name: 'the conditions', edit: { conditions: [] } },
   ])('is repaired where somebody changed $name', ({ edit }) => {

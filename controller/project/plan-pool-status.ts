@@ -11,6 +11,7 @@ import type { PoolTally } from './pool-tally.ts';
 export interface PoolStatus {
   readonly totalIPCount?: JsonCount;
   readonly allocatedIPCount: JsonCount;
+  readonly freeIPCount?: JsonCount;
   readonly allocatedIPs?: string;
   readonly conditions: readonly unknown[];
 }
@@ -22,6 +23,7 @@ export function planPoolStatus(tally: PoolTally, before: unknown, now: Date): Po
   const status: PoolStatus = omitAbsent({
     totalIPCount: pool === null ? undefined : toJsonCount(pool.addresses.size),
     allocatedIPCount: toJsonCount(BigInt(tally.heldCount)),
+    freeIPCount: pool === null ? undefined : toJsonCount(tally.available),
     allocatedIPs: formatAllocatedIps(tally.held ?? []),
     conditions: settleConditions(found['conditions'], poolConditions(tally), { ours: POOL_CONDITIONS, now }),
   });
@@ -30,10 +32,11 @@ export function planPoolStatus(tally: PoolTally, before: unknown, now: Date): Po
 
 /** The status as a later read returns it. */
 function readBack(status: PoolStatus): object {
-  const { totalIPCount, allocatedIPCount } = status;
-  return {
+  const { totalIPCount, allocatedIPCount, freeIPCount } = status;
+  return omitAbsent({
     ...status,
-    ...(totalIPCount === undefined ? {} : { totalIPCount: asRead(totalIPCount) }),
+    totalIPCount: totalIPCount && asRead(totalIPCount),
     allocatedIPCount: asRead(allocatedIPCount),
-  };
+    freeIPCount: freeIPCount && asRead(freeIPCount),
+  });
 }

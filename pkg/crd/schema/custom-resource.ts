@@ -62,8 +62,8 @@ function toPrinterColumn([name, type, jsonPath, wide]: Column): object {
 
 function withEnvelope(schema: Schema): Schema {
   const envelope = {
-    apiVersion: { type: 'string' },
-    kind: { type: 'string' },
+    apiVersion: { type: 'string', description: 'Group and version of the kind.' },
+    kind: { type: 'string', description: 'The kind of the object.' },
     metadata: { type: 'object' },
   } as const;
   return { ...schema, properties: { ...envelope, ...schema.properties } };

@@ -13,8 +13,13 @@ const LONGEST_RECORD_NAME = 39 + 1 + 63;
 const NEVER_CHANGES = { rule: 'self == oldSelf', message: 'never changes: another address is another record' };
 
 const pool = object(
-  { kind: text(32, { enum: ['SpiderIPPool'] }), name: name({ pattern: DNS_SUBDOMAIN }), uid: text(128, ASCII) },
+  {
+    kind: text(32, { enum: ['SpiderIPPool'], description: 'The kind of the pool.' }),
+    name: name({ pattern: DNS_SUBDOMAIN, description: 'The name of the pool.' }),
+    uid: text(128, { ...ASCII, description: 'The uid that the pool had when the address was taken.' }),
+  },
   ['kind', 'name', 'uid'],
+  { description: 'The pool that the address was taken from.' },
 );
 
 const RESTS = `self.state in [${TIMED_STATES.map((state) => `'${state}'`).join(', ')}]`;
@@ -56,25 +61,34 @@ const SPEC_RULES: readonly Rule[] = [
 const spec = object(
   {
     address: text(39, {
-      description: 'Canonical text, RFC 5952 for IPv6.',
+      description: 'The address in canonical text, RFC 5952 for IPv6. Never changes.',
       ...rules(canonicalAddress, NEVER_CHANGES),
     }),
-    prefix: integer(0, 128, { format: 'int32' }),
-    gateway: text(39, rules(canonicalAddress)),
+    prefix: integer(0, 128, { format: 'int32', description: 'The prefix length of the subnet.' }),
+    gateway: text(39, { description: 'The default route that the holder got.', ...rules(canonicalAddress) }),
     domain: text(63, {
-      description: 'A world of its own in which numbers may repeat; `default` unless the pool says otherwise.',
+      description:
+        'An address space of its own, in which the same addresses may repeat; `default` unless the pool sets it. Never changes.',
       pattern: DNS_LABEL,
       ...rules(NEVER_CHANGES),
     }),
     pool,
-    state: text(16, { enum: RECORD_STATES }),
-    until: text(64, { format: 'date-time', pattern: RFC_3339 }),
+    state: text(16, {
+      enum: RECORD_STATES,
+      description:
+        'Allocated: in use. Retained: waits for the next pod of its sticky holder. Suspect: its holder is probably gone. Cooling: rests before reuse. Quarantined: a foreign host answers on it.',
+    }),
+    until: text(64, {
+      format: 'date-time',
+      pattern: RFC_3339,
+      description: 'When Cooling or Quarantined ends.',
+    }),
     holder: HOLDER,
-    routes: listOf(ROUTE_OF_RECORD),
-    cleanGateway: { type: 'boolean' },
+    routes: listOf(ROUTE_OF_RECORD, { description: 'Further routes that the holder got with the address.' }),
+    cleanGateway: { type: 'boolean', description: 'No default route is set for the interface.' },
   },
   ['address', 'prefix', 'domain', 'pool', 'state', 'holder'],
-  rules(...SPEC_RULES),
+  { description: 'The address, who has it, and how it is used.', ...rules(...SPEC_RULES) },
 );
 
 /**

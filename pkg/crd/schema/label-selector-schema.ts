@@ -6,9 +6,12 @@ const LONGEST_VALUE = 253;
 
 const expression = object(
   {
-    key: text(LONGEST_KEY, { minLength: 1 }),
-    operator: text(16, { enum: ['In', 'NotIn', 'Exists', 'DoesNotExist'] }),
-    values: listOf(text(63), { 'x-kubernetes-list-type': 'atomic' }),
+    key: text(LONGEST_KEY, { minLength: 1, description: 'The key of the label.' }),
+    operator: text(16, {
+      enum: ['In', 'NotIn', 'Exists', 'DoesNotExist'],
+      description: 'How the label is compared with the values.',
+    }),
+    values: listOf(text(63), { description: 'Values for In and NotIn; Exists and DoesNotExist take none.' }),
   },
   ['key', 'operator'],
   rules({
@@ -22,8 +25,13 @@ const expression = object(
 export function labelSelector(description: string, ...more: readonly Rule[]): Schema {
   return object(
     {
-      matchExpressions: listOf(expression, { 'x-kubernetes-list-type': 'atomic' }),
-      matchLabels: { type: 'object', additionalProperties: text(LONGEST_VALUE), maxProperties: 1_000 },
+      matchExpressions: listOf(expression, { description: 'Requirements that must all be met.' }),
+      matchLabels: {
+        type: 'object',
+        additionalProperties: text(LONGEST_VALUE),
+        maxProperties: 1_000,
+        description: 'Labels that must all be there with these values.',
+      },
     },
     [],
     { description, 'x-kubernetes-map-type': 'atomic', ...(more.length === 0 ? {} : rules(...more)) },

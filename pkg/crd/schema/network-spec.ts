@@ -6,7 +6,7 @@ export const IP_VERSION: Schema = {
   type: 'integer',
   format: 'int64',
   enum: [4, 6],
-  description: 'The family; follows from the addresses.',
+  description: 'The address family. It follows from the addresses.',
 };
 
 const SUBNET = text(43, {
@@ -33,8 +33,8 @@ export const NETWORK_PROPERTIES: Readonly<Record<string, Schema>> = {
     description: 'Addresses or ranges first-last. Empty means none, not the whole subnet.',
   }),
   excludeIPs: listOf(ADDRESS_RANGE, { description: 'Taken out of ips; the same forms.' }),
-  gateway: text(45, { description: 'Becomes the default route.' }),
-  routes: listOf(ROUTE_OF_POOL),
+  gateway: text(45, { description: 'Becomes the default route. It must lie in the subnet.' }),
+  routes: listOf(ROUTE_OF_POOL, { description: 'Further routes that a pod gets with an address.' }),
 };
 
 /** The rules of other fields pass if the subnet itself is wrong, so that one fault has one message. */
@@ -76,6 +76,9 @@ export const NETWORK_RULES: readonly Rule[] = [
     fieldPath: '.routes',
   },
 ];
+
+/** The path of the condition for a printer column. */
+export const READY = '.status.conditions[?(@.type=="Ready")].status';
 
 /** The printer columns of pools and subnets. */
 export const NETWORK_COLUMNS: readonly Column[] = [

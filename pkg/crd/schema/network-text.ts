@@ -30,11 +30,11 @@ export const ADDRESS_RANGE: Schema = text(
 /** A route that a container gets. It is computed, so it is canonical. */
 export const ROUTE_OF_RECORD: Schema = object(
   {
-    dst: text(
-      LONGEST_CIDR,
-      rules({ rule: 'isCIDR(self) && cidr(self) == cidr(self).masked()', message: 'is not a network in CIDR form' }),
-    ),
-    gw: text(39, rules(canonicalAddress)),
+    dst: text(LONGEST_CIDR, {
+      description: 'The destination in CIDR form.',
+      ...rules({ rule: 'isCIDR(self) && cidr(self) == cidr(self).masked()', message: 'is not a network in CIDR form' }),
+    }),
+    gw: text(39, { description: 'The next hop.', ...rules(canonicalAddress) }),
   },
   ['dst', 'gw'],
 );
@@ -42,17 +42,20 @@ export const ROUTE_OF_RECORD: Schema = object(
 /** A route as a person wrote it. Like Spiderpool, it may have host bits in the destination. */
 export const ROUTE_OF_POOL: Schema = object(
   {
-    dst: text(
-      LONGEST_CIDR,
-      rules(
+    dst: text(LONGEST_CIDR, {
+      description: 'The destination in CIDR form, e.g. 10.7.0.0/16. The default route is spec.gateway.',
+      ...rules(
         { rule: 'isCIDR(self)', message: 'is not a network in CIDR form such as 10.7.0.0/16' },
         {
           rule: '!isCIDR(self) || cidr(self).prefixLength() > 0',
           message: 'is the default route; set spec.gateway instead',
         },
       ),
-    ),
-    gw: text(LONGEST_ADDRESS, rules({ rule: 'isIP(self)', message: 'is not an IP address' })),
+    }),
+    gw: text(LONGEST_ADDRESS, {
+      description: 'The next hop, an address in the subnet.',
+      ...rules({ rule: 'isIP(self)', message: 'is not an IP address' }),
+    }),
   },
   ['dst', 'gw'],
 );

@@ -7,23 +7,31 @@ export const ASCII = { pattern: '^[ -~]*$' };
 const KEY_PART = { pattern: '^[ -.0-~]*$' };
 
 const owner = object(
-  { apiVersion: name(ASCII), kind: name(ASCII), name: name(ASCII), uid: text(128, ASCII) },
+  {
+    apiVersion: name({ ...ASCII, description: 'The apiVersion of the owner.' }),
+    kind: name({ ...ASCII, description: 'The kind of the owner.' }),
+    name: name({ ...ASCII, description: 'The name of the owner.' }),
+    uid: text(128, { ...ASCII, description: 'The uid of the owner, where the agent has read it.' }),
+  },
   ['apiVersion', 'kind', 'name'],
   {
-    description: 'The top controller of the pod. It has a uid where the agent has read it.',
+    description: 'The top controller of the pod.',
   },
 );
 
 export const HOLDER = object(
   {
-    kind: text(32, { enum: HOLDER_KINDS }),
-    namespace: text(253, KEY_PART),
-    name: name(KEY_PART),
-    uid: text(128, ASCII),
-    interface: text(253, KEY_PART),
+    kind: text(32, {
+      enum: HOLDER_KINDS,
+      description: 'What has the address. Container is a container without Kubernetes, Conflict a foreign host.',
+    }),
+    namespace: text(253, { ...KEY_PART, description: 'The namespace of the holder.' }),
+    name: name({ ...KEY_PART, description: 'The name of the holder.' }),
+    uid: text(128, { ...ASCII, description: 'The uid of the pod or of the object that holds the address.' }),
+    interface: text(253, { ...KEY_PART, description: 'The interface inside the pod, e.g. eth0.' }),
     network: text(253, { ...ASCII, description: 'The CNI network name.' }),
-    containerID: text(253, ASCII),
-    netns: text(1_024, ASCII),
+    containerID: text(253, { ...ASCII, description: 'The sandbox that was attached, as the runtime names it.' }),
+    netns: text(1_024, { ...ASCII, description: 'The path of the network namespace on the node.' }),
     netnsInode: integer(1, Number.MAX_SAFE_INTEGER, {
       format: 'int64',
       description: 'The inode of the network namespace. A path may show another namespace later.',
@@ -38,7 +46,10 @@ export const HOLDER = object(
       format: 'int32',
       description: 'The name of attachGeneration in older records. It is read and no longer written.',
     }),
-    node: text(253, { ...ASCII, description: 'Empty for holders that run on no node, such as claims.' }),
+    node: text(253, {
+      ...ASCII,
+      description: 'The node that the holder runs on. Empty for holders that run on no node, such as claims.',
+    }),
     owner,
     sticky: {
       type: 'boolean',

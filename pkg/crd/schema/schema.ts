@@ -49,8 +49,9 @@ export function integer(minimum: number, maximum: number, more: More = {}): Sche
   return { type: 'integer', minimum, maximum, ...more };
 }
 
+/** A list is replaced as a whole by server-side apply, unless `more` names its keys. */
 export function listOf(items: Schema, more: More = {}): Schema {
-  return { type: 'array', items, maxItems: MOST_ITEMS, ...more };
+  return { type: 'array', items, maxItems: MOST_ITEMS, 'x-kubernetes-list-type': 'atomic', ...more };
 }
 
 export function object(properties: Record<string, Schema>, required: readonly string[], more: More = {}): Schema {

@@ -2,31 +2,53 @@ import { object, type Schema } from './schema.ts';
 import { spiderpoolKind } from './spiderpool-kind.ts';
 import { VLAN } from './status-schema.ts';
 
-const TEXT: Schema = { type: 'string' };
+const textOf = (description: string): Schema => ({ type: 'string', description });
+/** Without a limit on its length: Spiderpool's clients write endpoints too. */
+const listIn = (items: Schema, description: string): Schema => ({
+  type: 'array',
+  items,
+  'x-kubernetes-list-type': 'atomic',
+  description,
+});
 
 const attachment = object(
   {
-    interface: TEXT,
-    ipv4: TEXT,
-    ipv4Pool: TEXT,
-    ipv4Gateway: TEXT,
-    ipv6: TEXT,
-    ipv6Pool: TEXT,
-    ipv6Gateway: TEXT,
+    interface: textOf('The interface inside the pod.'),
+    ipv4: textOf('The IPv4 address with its prefix length.'),
+    ipv4Pool: textOf('The pool of the IPv4 address.'),
+    ipv4Gateway: textOf('The default route for IPv4.'),
+    ipv6: textOf('The IPv6 address with its prefix length.'),
+    ipv6Pool: textOf('The pool of the IPv6 address.'),
+    ipv6Gateway: textOf('The default route for IPv6.'),
     vlan: { ...VLAN, default: 0 },
-    mac: TEXT,
-    cleanGateway: { type: 'boolean' },
-    routes: { type: 'array', items: object({ dst: TEXT, gw: TEXT }, ['dst', 'gw']) },
+    mac: textOf('The MAC address. ipledger does not write it.'),
+    cleanGateway: { type: 'boolean', description: 'No default route is set for the interface.' },
+    routes: listIn(
+      object({ dst: textOf('The destination.'), gw: textOf('The next hop.') }, ['dst', 'gw']),
+      'Further routes of the interface.',
+    ),
   },
   ['interface'],
 );
 
-const current = object({ uid: TEXT, node: TEXT, ips: { type: 'array', items: attachment } }, ['uid', 'node', 'ips']);
+const current = object(
+  {
+    uid: textOf('The uid of the pod.'),
+    node: textOf('The node of the pod.'),
+    ips: listIn(attachment, 'One entry per interface.'),
+  },
+  ['uid', 'node', 'ips'],
+  { description: 'The pod and its addresses.' },
+);
 
 const status = object(
-  { current, ownerControllerType: TEXT, ownerControllerName: TEXT },
+  {
+    current,
+    ownerControllerType: textOf('The kind of the top controller of the pod.'),
+    ownerControllerName: textOf('The name of the top controller of the pod.'),
+  },
   ['current', 'ownerControllerType', 'ownerControllerName'],
-  { description: 'Computed from the records for people to read; nobody decides by it.' },
+  { description: 'Computed from the records for people to read; no decision depends on it.' },
 );
 
 /** The status is a plain field here: Spiderpool's clients write the whole object. */

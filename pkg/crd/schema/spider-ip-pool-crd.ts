@@ -1,8 +1,8 @@
 import { labelSelector } from './label-selector-schema.ts';
-import { NETWORK_COLUMNS, NETWORK_PROPERTIES, NETWORK_RULES } from './network-spec.ts';
+import { NETWORK_COLUMNS, NETWORK_PROPERTIES, NETWORK_RULES, READY } from './network-spec.ts';
 import { listOf, object, rules, type Schema, text } from './schema.ts';
 import { spiderpoolKind } from './spiderpool-kind.ts';
-import { CONDITIONS, COUNT } from './status-schema.ts';
+import { CONDITIONS, countOf } from './status-schema.ts';
 
 const LONGEST_NAME = 63 + 1 + 253;
 const names = (description: string) => listOf(text(LONGEST_NAME, { minLength: 1 }), { description });
@@ -24,18 +24,22 @@ const spec = object(
     disable: { ...OFF, description: 'Gives out nothing new; releases still work.' },
   },
   ['subnet'],
-  rules(...NETWORK_RULES),
+  { description: 'The addresses of the pool, and who may use them.', ...rules(...NETWORK_RULES) },
 );
 
 const status = object(
   {
-    allocatedIPs: { type: 'string', description: 'JSON: address to pod; absent while nothing is allocated.' },
-    allocatedIPCount: COUNT,
-    totalIPCount: COUNT,
+    allocatedIPs: {
+      type: 'string',
+      description: 'JSON from address to pod. Absent while nothing is allocated, and beyond 5,000 entries.',
+    },
+    allocatedIPCount: countOf('How many addresses are held: Allocated, Retained or Suspect.'),
+    totalIPCount: countOf('How many addresses the pool has: ips without excludeIPs.'),
+    freeIPCount: countOf('How many addresses can be given out now: neither reserved nor in a record.'),
     conditions: CONDITIONS,
   },
   [],
-  { description: 'Computed from the records for people to read; nobody decides by it.' },
+  { description: 'Computed from the records for people to read; no decision depends on it.' },
 );
 
 export const SPIDER_IP_POOL_CRD = spiderpoolKind({
@@ -47,6 +51,8 @@ export const SPIDER_IP_POOL_CRD = spiderpoolKind({
   columns: [
     ...NETWORK_COLUMNS,
     ['DEFAULT', 'boolean', '.spec.default'],
+    ['FREE', 'integer', '.status.freeIPCount'],
+    ['READY', 'string', READY],
     ['DISABLE', 'boolean', '.spec.disable', 'wide'],
     ['NodeName', 'string', '.spec.nodeName', 'wide'],
     ['MultusName', 'string', '.spec.multusName', 'wide'],

@@ -10,19 +10,22 @@ const isKnown = (spec: string) => `(has(${spec}.ipVersion) || has(${spec}.ips) &
 const spec = object(
   { ipVersion: IP_VERSION, ips: listOf(ADDRESS_RANGE, { description: 'Addresses or ranges first-last.' }) },
   [],
-  rules(
-    { rule: isKnown('self'), message: 'must not be empty while ipVersion is not set', fieldPath: '.ips' },
-    {
-      rule: `!${isKnown('self')} || !has(self.ips) || self.ips.all(item, item.contains(':') == (${familyOf('self')} == 6))`,
-      message: 'has an address of the other family',
-      fieldPath: '.ips',
-    },
-    {
-      rule: `!${isKnown('self')} || !${isKnown('oldSelf')} || ${familyOf('self')} == ${familyOf('oldSelf')}`,
-      message: 'never changes',
-      fieldPath: '.ipVersion',
-    },
-  ),
+  {
+    description: 'The reserved addresses.',
+    ...rules(
+      { rule: isKnown('self'), message: 'must not be empty while ipVersion is not set', fieldPath: '.ips' },
+      {
+        rule: `!${isKnown('self')} || !has(self.ips) || self.ips.all(item, item.contains(':') == (${familyOf('self')} == 6))`,
+        message: 'has an address of the other family',
+        fieldPath: '.ips',
+      },
+      {
+        rule: `!${isKnown('self')} || !${isKnown('oldSelf')} || ${familyOf('self')} == ${familyOf('oldSelf')}`,
+        message: 'never changes',
+        fieldPath: '.ipVersion',
+      },
+    ),
+  },
 );
 
 export const SPIDER_RESERVED_IP_CRD = spiderpoolKind({

@@ -1,16 +1,25 @@
-import { NETWORK_COLUMNS, NETWORK_PROPERTIES, NETWORK_RULES } from './network-spec.ts';
+import { NETWORK_COLUMNS, NETWORK_PROPERTIES, NETWORK_RULES, READY } from './network-spec.ts';
 import { object, rules } from './schema.ts';
 import { spiderpoolKind } from './spiderpool-kind.ts';
-import { CONDITIONS, COUNT, VLAN } from './status-schema.ts';
+import { CONDITIONS, countOf, VLAN } from './status-schema.ts';
+
+const spec = object({ ...NETWORK_PROPERTIES, vlan: VLAN }, ['subnet'], {
+  description: 'The addresses that pools may be made of.',
+  ...rules(...NETWORK_RULES),
+});
 
 const status = object(
   {
-    controlledIPPools: { type: 'string', description: 'JSON: pool to what it was given; absent while there is none.' },
-    allocatedIPCount: COUNT,
-    totalIPCount: COUNT,
+    controlledIPPools: {
+      type: 'string',
+      description: 'JSON from pool to the ranges it has. Absent while there is none.',
+    },
+    allocatedIPCount: countOf('How many addresses the pools of the subnet have.'),
+    totalIPCount: countOf('How many addresses the subnet has: ips without excludeIPs.'),
     conditions: CONDITIONS,
   },
   [],
+  { description: 'Computed from the pools for people to read; no decision depends on it.' },
 );
 
 export const SPIDER_SUBNET_CRD = spiderpoolKind({
@@ -19,10 +28,6 @@ export const SPIDER_SUBNET_CRD = spiderpoolKind({
   shortName: 'ss',
   scope: 'Cluster',
   hasStatusSubresource: true,
-  columns: NETWORK_COLUMNS,
-  schema: object(
-    { spec: object({ ...NETWORK_PROPERTIES, vlan: VLAN }, ['subnet'], rules(...NETWORK_RULES)), status },
-    ['spec'],
-    { description: 'A network whose addresses are handed to pools.' },
-  ),
+  columns: [...NETWORK_COLUMNS, ['READY', 'string', READY]],
+  schema: object({ spec, status }, ['spec'], { description: 'A network whose addresses are handed to pools.' }),
 });
