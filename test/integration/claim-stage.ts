@@ -14,6 +14,7 @@ import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
 import { poolOf, removeAll, sure } from './spider-objects.ts';
 
 export const NAMESPACE = 'default';
+export const LOOK_EVERY_MS = 500;
 export const PATIENCE = { timeout: 30_000, interval: 25 };
 
 interface ClaimWish {
@@ -34,6 +35,8 @@ interface LeadWish {
 
 interface Leader extends AsyncDisposable {
   readonly told: readonly EmittedEvent[];
+  /** It has noticed that etcd was restored. */
+  readonly restored: Promise<void>;
 }
 
 /** An API server with the CRDs of Cluster API, and the hands of an infrastructure provider. */
@@ -139,6 +142,8 @@ function startLeader(cluster: LedgerCluster, wish: LeadWish): Leader {
   const told: EmittedEvent[] = [];
   const client = wish.client ?? cluster.controller();
   const views = stack.use(watchAsLeader(wish.viewClient ?? client));
+  const restored = Promise.withResolvers<void>();
+  stack.use(views.records.onRestored(restored.resolve));
   stack.use(
     serveClaims({
       client,
@@ -147,9 +152,9 @@ function startLeader(cluster: LedgerCluster, wish: LeadWish): Leader {
       isLeader: wish.isLeader ?? (() => true),
       ledger: wish.ledger ?? openKubernetesLedger(client),
       events: { emit: (event) => void told.push(event) },
-      lookEveryMs: 500,
+      lookEveryMs: LOOK_EVERY_MS,
       ...views,
     }),
   );
-  return { told, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return { told, restored: restored.promise, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }

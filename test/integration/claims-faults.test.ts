@@ -8,7 +8,7 @@ import { failure } from '#pkg/kube/objects/outcome.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
-import { type ClaimStage, NAMESPACE, PATIENCE, startClaimStage } from './claim-stage.ts';
+import { type ClaimStage, LOOK_EVERY_MS, NAMESPACE, PATIENCE, startClaimStage } from './claim-stage.ts';
 import { sure } from './spider-objects.ts';
 
 let stage: ClaimStage;
@@ -169,25 +169,24 @@ test('a pod and a claim race for the last address 200 times: one of them has it 
   await stage.pool('lab', ['10.0.0.5']);
   await using _leader = stage.lead();
   const winners = { pod: 0, claim: 0 };
+  // The claim needs its finalizer first. How long that takes is learned: who wins gets a worse start from then on.
+  let headStartMs = 30;
   for (let round = 0; round < 200; round += 1) {
     const name = `vm-${round}`;
     const [claim, pod] = await Promise.all([
       stage.claim(name),
-      // The claim needs its finalizer first.
-      wait(Math.random() * 30).then(() => stage.ledger.create(specOf('10.0.0.5'))),
+      wait(Math.random() * headStartMs).then(() => stage.ledger.create(specOf('10.0.0.5'))),
     ]);
-    if (pod.taken) {
-      winners.pod += 1;
-      await stage.ledger.release(pod.record);
-    } else winners.claim += 1;
+    winners[pod.taken ? 'pod' : 'claim'] += 1;
+    headStartMs *= pod.taken ? 1.25 : 0.8;
+    if (pod.taken) await stage.ledger.release(pod.record);
     expect(await stage.served(name)).toBe('10.0.0.5');
     expect(await stage.records()).toEqual(['10.0.0.5']);
     await stage.remove(claim);
     await untilGone(name);
   }
-  expect(winners.pod + winners.claim).toBe(200);
-  expect(winners.claim).toBeGreaterThan(0);
-  expect(winners.pod).toBeGreaterThan(0);
+  expect(winners.claim).toBeGreaterThan(20);
+  expect(winners.pod).toBeGreaterThan(20);
 });
 
 test('the core webhook is away: the IPAddress is tried again, and no second address is taken', async () => {
@@ -360,11 +359,12 @@ test('Cluster API that is not here costs one request now and then, and no watch;
     seen.push(verb);
     return isServed || verb !== 'revision' ? call() : failure('NotServed', '404 page not found');
   });
+  const startedMs = performance.now();
   await using _leader = stage.lead({ client, viewClient: stage.cluster.controller() });
   await stage.claim('vm-0');
-  await wait(1_500);
+  await vi.waitFor(() => expect(seen.length).toBeGreaterThanOrEqual(4), PATIENCE);
   expect(new Set(seen)).toEqual(new Set(['revision']));
-  expect(seen.length).toBeLessThanOrEqual(5);
+  expect(performance.now() - startedMs).toBeGreaterThan((seen.length - 1) * 0.9 * LOOK_EVERY_MS);
   isServed = true;
   await stage.served('vm-0');
 });
@@ -372,7 +372,8 @@ test('Cluster API that is not here costs one request now and then, and no watch;
 test('after a restore of etcd a claim waits, because a number that looks free may be in use', async () => {
   await using own = await startClaimStage();
   await own.pool('lab', ['10.0.0.5-10.0.0.9']);
-  await using _leader = own.lead();
+  const leader = own.lead();
+  await using _leader = leader;
   await own.claim('vm-0');
   await own.served('vm-0');
   await own.cluster.server.saveStore();
@@ -384,7 +385,7 @@ test('after a restore of etcd a claim waits, because a number that looks free ma
   await wait(500);
   await own.cluster.server.restoreStore();
   await vi.waitFor(async () => expect((await own.records()).length).toBe(1), PATIENCE);
-  await wait(2_000);
+  await leader.restored;
   await vi.waitFor(() => own.claim('vm-1'), PATIENCE);
   expect(await own.says('vm-1', 'False/PoolNotReady')).toContain('etcd was restored');
   expect(await own.served('vm-0')).toBe('10.0.0.5');
