@@ -1,9 +1,10 @@
 import { ADDRESS_FINALIZER, CLUSTER_NAME_LABEL } from '#pkg/capi/contract-names.ts';
 import type { Claim } from '#pkg/capi/read-claim.ts';
-import { isClaimReference, type MachineAddress, type StoredOwner } from '#pkg/capi/read-ip-address.ts';
+import { isClaimReference, type MachineAddress } from '#pkg/capi/read-ip-address.ts';
 import { CLAIMS } from '#pkg/kube/objects/capi-resources.ts';
 import { apiVersionOf, type NewObject } from '#pkg/kube/objects/kube-object.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
+import type { StoredOwner } from '#pkg/kube/objects/stored-owner.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 const LABEL_VALUE = /^[a-z0-9](?:[-_.a-z0-9]{0,61}[a-z0-9])?$/i;

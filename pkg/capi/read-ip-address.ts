@@ -1,10 +1,8 @@
 import { type Address, tryParseAddress } from '#pkg/ip/address.ts';
 import { CLAIMS } from '#pkg/kube/objects/capi-resources.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { readOwners, type StoredOwner } from '#pkg/kube/objects/stored-owner.ts';
 import { readName, readPoolRef } from './read-claim.ts';
-
-/** An owner reference as it is stored. */
-export type StoredOwner = Readonly<Record<string, unknown>>;
 
 /** An IPAddress of Cluster API, whoever made it. */
 export interface MachineAddress {
@@ -26,7 +24,6 @@ export interface MachineAddress {
   readonly address: Address | null;
 }
 
-const MOST_OWNERS = 100;
 const LONGEST_ADDRESS = 39;
 
 /** Null for an object without a namespace: that kind has one. */
@@ -50,10 +47,6 @@ export function readIpAddress({ metadata, spec }: KubeObject): MachineAddress | 
     pool: readPoolRef(poolRef),
     address: isText ? tryParseAddress(address) : null,
   };
-}
-
-function readOwners(value: unknown): readonly StoredOwner[] {
-  return Array.isArray(value) ? value.slice(0, MOST_OWNERS).filter(isMap) : [];
 }
 
 function readClaimUid(owners: readonly StoredOwner[]): string | null {

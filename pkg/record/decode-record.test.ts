@@ -93,7 +93,17 @@ describe('it is refused:', () => {
     [
       'another kind of pool',
       { ...SPEC, pool: { ...SPEC.pool, kind: 'Pool' } },
-      'spec.pool.kind: expected SpiderIPPool, found "Pool"',
+      'spec.pool.kind: expected SpiderIPPool or NetworkNamespace, found "Pool"',
+    ],
+    [
+      'the pool of a NetworkNamespace without its namespace',
+      { ...SPEC, pool: { ...SPEC.pool, kind: 'NetworkNamespace', name: 'prod-network' } },
+      'the namespace of spec.pool.name: "" is not a DNS label: lower case letters, digits and inner hyphens, at most 63 characters',
+    ],
+    [
+      'a pool of two namespaces',
+      { ...SPEC, pool: { ...SPEC.pool, kind: 'NetworkNamespace', name: 'a/b/c' } },
+      'the name of spec.pool.name: "b/c" is not a DNS name: lower case letters, digits, inner hyphens and dots',
     ],
     [
       'no pool name',

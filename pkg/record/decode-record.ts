@@ -24,6 +24,7 @@ import {
   type IpRecord,
   isTimed,
   MOST_ATTACHES,
+  POOL_KINDS,
   RECORD_STATES,
   type RecordSpec,
   type RecordState,
@@ -33,6 +34,7 @@ const LONGEST_CIDR = 64;
 const LONGEST_TEXT = 512;
 const RFC_3339 = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 const LONGEST_NAME = 253;
+const LONGEST_NAMESPACED = 63 + 1 + LONGEST_NAME;
 const LONGEST_PATH = 1_024;
 
 /** Reads the spec of an IPRecord. Fields it does not know are left out: a newer version may have written them. */
@@ -80,11 +82,21 @@ function decodeTextOfFamily(value: unknown, path: string, family: Family): strin
 
 function decodePoolReference(value: unknown): RecordSpec['pool'] {
   const pool = asObject(value, 'spec.pool');
+  const kind = asOneOf(pool['kind'], 'spec.pool.kind', POOL_KINDS);
   return {
-    kind: asOneOf(pool['kind'], 'spec.pool.kind', ['SpiderIPPool']),
-    name: asDnsSubdomain(pool['name'], 'spec.pool.name'),
+    kind,
+    name: (kind === 'NetworkNamespace' ? asNamespacedName : asDnsSubdomain)(pool['name'], 'spec.pool.name'),
     uid: asString(pool['uid'], 'spec.pool.uid', 128),
   };
+}
+
+/** `namespace/name`. */
+function asNamespacedName(value: unknown, path: string): string {
+  const text = asString(value, path, LONGEST_NAMESPACED);
+  const slash = text.indexOf('/');
+  asDnsLabel(text.slice(0, Math.max(slash, 0)), `the namespace of ${path}`);
+  asDnsSubdomain(text.slice(slash + 1), `the name of ${path}`);
+  return text;
 }
 
 function decodeUntil(value: unknown, state: RecordState): string | undefined {

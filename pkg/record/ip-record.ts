@@ -14,6 +14,10 @@ export const HOLDER_KINDS = [
 ] as const;
 type HolderKind = (typeof HOLDER_KINDS)[number];
 
+/** Where pools come from. The pool of a NetworkNamespace of Vitistack is named `namespace/name`, so it never has the name of another. */
+export const POOL_KINDS = ['SpiderIPPool', 'NetworkNamespace'] as const;
+type PoolKind = (typeof POOL_KINDS)[number];
+
 /** The largest `attachGeneration`: the schema of the CRD says int32. */
 export const MOST_ATTACHES = 2 ** 31 - 1;
 
@@ -51,7 +55,7 @@ export interface RecordSpec {
   readonly prefix: number;
   readonly gateway?: string;
   readonly domain: string;
-  readonly pool: { readonly kind: 'SpiderIPPool'; readonly name: string; readonly uid: string };
+  readonly pool: { readonly kind: PoolKind; readonly name: string; readonly uid: string };
   readonly state: RecordState;
   /** RFC 3339; present exactly in Cooling and Quarantined. */
   readonly until?: string;

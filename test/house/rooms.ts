@@ -50,6 +50,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/kube/objects': pure([...DOMAIN, 'pkg/kube/transport']),
   // The kinds of Cluster API, as objects of the API server.
   'pkg/capi': pure([...VALUES, 'pkg/kube/objects']),
+  // The kinds of Vitistack, and what a static block of it means to the ledger.
+  'pkg/vitistack': pure([...DOMAIN, 'pkg/kube/objects']),
   'pkg/kube/client': onNode(
     ['pkg/errors', 'pkg/kube/transport', 'pkg/kube/objects'],
     ['@kubernetes/client-node', 'yaml'],

@@ -32,6 +32,7 @@ const SPEC: RecordSpec = {
   state: 'Allocated',
   holder: HOLDER,
 };
+const NETWORK_POOL = { kind: 'NetworkNamespace', name: 'datacenter-01/prod-network', uid: 'u2' };
 const V6 = { ...SPEC, address: 'fd00::c', prefix: 64 };
 const V6_NAME = 'fd00-0000-0000-0000-0000-0000-0000-000c';
 
@@ -76,6 +77,11 @@ describe('it is accepted, and can be read:', () => {
     { name: 'an IPv6 address of another domain', body: record({ ...V6, domain: 'a-b' }, `${V6_NAME}.a-b`) },
     { name: 'the longest name', body: record({ ...V6, domain: 'd'.repeat(63) }) },
     { name: 'every field', body: full },
+    { name: 'the pool of a NetworkNamespace', body: spec({ pool: NETWORK_POOL }) },
+    {
+      name: 'its longest name',
+      body: spec({ pool: { ...NETWORK_POOL, name: `${'n'.repeat(63)}/${'a'.repeat(253)}` } }),
+    },
     { name: 'Retained', body: spec({ state: 'Retained' }) },
     { name: 'Suspect', body: spec({ state: 'Suspect' }) },
     { name: 'Cooling', body: spec({ state: 'Cooling', until: UNTIL, holder: RESTING }) },
@@ -178,6 +184,16 @@ describe('it is refused:', () => {
     { name: 'a gateway of the other family', body: spec({ gateway: 'fd00::1' }), message: 'is not of the family' },
     { name: 'a gateway that is none', body: spec({ gateway: 'router' }), message: 'spec.gateway' },
     { name: 'another kind of pool', body: spec({ pool: { ...SPEC.pool, kind: 'Pool' } }), message: 'spec.pool.kind' },
+    ...['prod-network', '/prod-network', 'a/', 'a/b/c', 'A/b'].map((name) => ({
+      name: `${name} as the pool of a NetworkNamespace`,
+      body: spec({ pool: { ...NETWORK_POOL, name } }),
+      message: 'spec.pool.name',
+    })),
+    {
+      name: 'a SpiderIPPool with a slash in its name',
+      body: spec({ pool: { ...SPEC.pool, name: 'a/b' } }),
+      message: 'spec.pool.name',
+    },
     { name: 'a pool name that is none', body: spec({ pool: { ...SPEC.pool, name: 'A' } }), message: 'spec.pool.name' },
     { name: 'an unknown state', body: spec({ state: 'Free' }), message: 'spec.state' },
     { name: 'Cooling without until', body: spec({ state: 'Cooling', holder: RESTING }), message: 'spec.until: ' },

@@ -1,8 +1,8 @@
-import { RECORD_STATES, TIMED_STATES } from '#pkg/record/ip-record.ts';
+import { POOL_KINDS, RECORD_STATES, TIMED_STATES } from '#pkg/record/ip-record.ts';
 import { customResource } from './custom-resource.ts';
 import { canonicalAddress, DNS_LABEL, DNS_SUBDOMAIN, ROUTE_OF_RECORD } from './network-text.ts';
 import { ASCII, HOLDER } from './record-holder-schema.ts';
-import { integer, listOf, name, object, type Rule, rules, text } from './schema.ts';
+import { integer, listOf, object, type Rule, rules, text } from './schema.ts';
 
 /** The times that the decoder accepts. The format `date-time` alone also accepts offsets of a day and longer. */
 const RFC_3339 =
@@ -12,14 +12,27 @@ const LONGEST_RECORD_NAME = 39 + 1 + 63;
 
 const NEVER_CHANGES = { rule: 'self == oldSelf', message: 'never changes: another address is another record' };
 
+const LONGEST_POOL_NAME = 63 + 1 + 253;
+
 const pool = object(
   {
-    kind: text(32, { enum: ['SpiderIPPool'], description: 'The kind of the pool.' }),
-    name: name({ pattern: DNS_SUBDOMAIN, description: 'The name of the pool.' }),
+    kind: text(32, { enum: POOL_KINDS, description: 'The kind of the pool.' }),
+    name: text(LONGEST_POOL_NAME, {
+      minLength: 1,
+      description: 'The name of a SpiderIPPool; of a NetworkNamespace its namespace, a slash and its name.',
+      pattern: `^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/)?${DNS_SUBDOMAIN.slice(1)}`,
+    }),
     uid: text(128, { ...ASCII, description: 'The uid that the pool had when the address was taken.' }),
   },
   ['kind', 'name', 'uid'],
-  { description: 'The pool that the address was taken from.' },
+  {
+    description: 'The pool that the address was taken from.',
+    ...rules({
+      rule: "self.kind == 'NetworkNamespace' ? self.name.contains('/') : !self.name.contains('/') && size(self.name) <= 253",
+      message: 'is namespace/name for a NetworkNamespace, and a plain name otherwise',
+      fieldPath: '.name',
+    }),
+  },
 );
 
 const RESTS = `self.state in [${TIMED_STATES.map((state) => `'${state}'`).join(', ')}]`;
