@@ -9,10 +9,11 @@ import { gc } from '#ctl/commands/gc.ts';
 import { importState } from '#ctl/commands/import.ts';
 import { list } from '#ctl/commands/list.ts';
 import { pools } from '#ctl/commands/pools.ts';
-import { type ReleaseOptions, release } from '#ctl/commands/release.ts';
+import { type ReleaseOptions, releaseAsked } from '#ctl/commands/release.ts';
 import { subnets } from '#ctl/commands/subnets.ts';
 import { who } from '#ctl/commands/who.ts';
 import { DEFAULT_SOCKET } from '#pkg/agentapi/paths.ts';
+import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { VERSION } from '#pkg/text/version.ts';
 
 export interface GlobalOptions extends SourceFlags {
@@ -28,13 +29,21 @@ imported); 2 no answer (wrong usage, agent not running, permission denied).
 Who is asked: --socket or --kubeconfig, else the environment's IPLEDGER_SOCKET, else its KUBECONFIG, else the agent of this
 host. Of the API server only pools, subnets, list, who, conflicts, check, release and import can be asked.`;
 
+const OUTPUTS: readonly Session['output'][] = ['text', 'json', 'report'];
+
+function refuseReport(program: Command, command: Command): void {
+  if (program.opts<GlobalOptions>().output !== 'report' || command.name() === 'check') return;
+  throw new IpamError('bad-input', '-o report goes with check, and with no other command');
+}
+
 export function buildProgram(terminal: Terminal, act: Act): Command {
   const program = new Command('ipledgerctl')
     .version(VERSION)
     .description('Asks the ipledger agent of this host, or the API server, who holds which address, and why.')
     .option('--socket <path>', `ask the agent behind this socket; without any choice ${DEFAULT_SOCKET}`)
     .option('--kubeconfig <file>', 'ask the API server of this file')
-    .addOption(new Option('-o, --output <format>', 'how answers are printed').choices(['text', 'json']).default('text'))
+    .addOption(new Option('-o, --output <format>', 'how answers are printed').choices(OUTPUTS).default('text'))
+    .hook('preAction', refuseReport)
     .exitOverride()
     .configureOutput({ writeOut: terminal.write, writeErr: terminal.complain })
     .configureHelp({ showGlobalOptions: true })
@@ -72,7 +81,9 @@ function addQuestions(program: Command, act: Act): void {
     .action(() => act(conflicts));
   program
     .command('check')
-    .description('look for what should not be; exit code 1 if something is found')
+    .description(
+      'look for what should not be; exit code 1 if something is found. With -o report for `release --from-report`',
+    )
     .action(() => act(check));
 }
 
@@ -98,11 +109,14 @@ function addExplain(program: Command, act: Act): void {
 function addDeeds(program: Command, act: Act): void {
   program
     .command('release')
-    .description('give an address back by hand, after showing who holds it')
-    .argument('<address>', 'IPv4 or IPv6, without prefix length')
+    .description('give an address back by hand, after showing who holds it, or those that a report marks')
+    .argument('[address]', 'IPv4 or IPv6, without prefix length')
     .option('--domain <name>', 'the domain, where the address is held in several')
+    .option('--from-report <file>', 'what `check -o report` printed, with `release` in the lines to be released')
     .option('--yes', 'do not ask', false)
-    .action((address, options: ReleaseOptions) => act((session) => release(session, address, options)));
+    .action((address: string | undefined, options: ReleaseOptions) =>
+      act((session) => releaseAsked(session, address, options)),
+    );
   program
     .command('gc')
     .description('free the records whose holder is proven gone, now instead of at the next sweep')

@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { WhoAnswer } from '#pkg/agentapi/admin.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { type FakeAgent, type Reply, type SeenRequest, startFakeAgent } from '#test/support/fake-agent.ts';
@@ -243,5 +246,85 @@ describe('usage', () => {
     const terminal = openMemoryTerminal();
     await runCtl(['--help'], {}, terminal);
     expect(terminal.stdout).toContain('/var/run/spidernet/spiderpool.sock');
+  });
+});
+
+describe('from the check to the release', () => {
+  const record = held.records[0] as (typeof held.records)[number];
+  const finding = { kind: 'in-doubt', subject: '10.0.0.5', message: 'it is Suspect', records: [record.name] };
+  const other = { ...record, name: '10.0.0.6', uid: 'other-uid' };
+  const answers = {
+    check: { body: { recordsChecked: 2, findings: [finding, { ...finding, records: [other.name] }] } },
+    records: { body: { records: [record, other] } },
+  };
+  /** The report as the operator saved it after `edit`. */
+  async function saved(edit: (text: string) => string): Promise<string> {
+    const { code, stdout } = await run(['check', '-o', 'report'], answers);
+    expect(code).toBe(1);
+    const file = join(mkdtempSync(join(tmpdir(), 'ipledger-report-')), 'report');
+    writeFileSync(file, edit(stdout));
+    onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+    return file;
+  }
+  const markOne = (text: string) => text.replace(/^keep( +10\.0\.0\.5)/m, 'release$1');
+  const markAll = (text: string) => text.replaceAll(/^keep/gm, 'release');
+
+  test('only what is marked is released, in the version that the check has seen', async () => {
+    const file = await saved(markOne);
+    const { code, stdout, seen } = await run(['release', '--from-report', file, '--yes'], {
+      release: { body: { released: true } },
+    });
+    expect([code, stdout]).toEqual([0, 'Released 10.0.0.5.\n1 of 1 released.\n']);
+    expect(seen.map(({ body }) => body)).toEqual([
+      { name: '10.0.0.5', uid: record.uid, resourceVersion: '7', asOfMs: Date.parse('2026-11-16T10:05:00Z') },
+    ]);
+  });
+
+  test.each([
+    {
+      name: 'changed',
+      reply: { body: { released: false, because: 'changed' } },
+      says: 'it has changed since the report',
+    },
+    { name: 'gone', reply: { body: { released: false, because: 'gone' } }, says: 'it is gone already' },
+    {
+      name: 'in use',
+      reply: { status: 400, body: { reason: 'bad-input', message: 'its pod is alive' } },
+      says: 'its pod is alive',
+    },
+  ])('a record that is $name stays, and the others are tried all the same', async ({ reply, says }) => {
+    const file = await saved(markAll);
+    const { code, stdout, seen } = await run(['release', '--from-report', file, '--yes'], { release: reply });
+    expect([code, seen.length]).toEqual([1, 2]);
+    expect(stdout).toContain(says);
+    expect(stdout).toContain('0 of 2 released.');
+  });
+
+  test('the operator is asked once, and may decline', async () => {
+    const file = await saved(markAll);
+    const { code, stderr, seen } = await run(['release', '--from-report', file], {}, ['n']);
+    expect([code, seen]).toEqual([1, []]);
+    expect(stderr).toContain('Release these 2? [y/N]');
+  });
+
+  test.each([
+    { name: 'nothing is marked', edit: (text: string) => text, args: [], code: 1, says: 'No line of ' },
+    { name: 'it is a different file', edit: () => 'x', args: [], code: 2, says: 'this is no report' },
+    { name: 'an address is given too', edit: markAll, args: ['10.0.0.5'], code: 2, says: 'or --from-report FILE' },
+  ])('nothing is released where $name', async ({ edit, args, code, says }) => {
+    const file = await saved(edit);
+    const result = await run(['release', ...args, '--from-report', file, '--yes'], {});
+    expect([result.code, result.seen]).toEqual([code, []]);
+    expect(result.stderr).toContain(says);
+  });
+
+  test.each([
+    { args: ['pools', '-o', 'report'], says: '-o report goes with check' },
+    { args: ['release'], says: 'give an address' },
+    { args: ['release', '--from-report', '/nowhere/report', '--yes'], says: 'cannot be read' },
+  ])('$args is refused', async ({ args, says }) => {
+    const { code, stderr, seen } = await run(args, {});
+    expect([code, seen]).toEqual([2, []]);
+    expect(stderr).toContain(says);
   });
 });

@@ -24,6 +24,7 @@ export async function findRecordProblems(
       kind: 'vanished-netns',
       subject: record.spec.address,
       message: `held by ${describeHolder(record)}, but its network namespace ${netns} is gone`,
+      records: [record.name],
     });
   }
   return findings;
@@ -31,7 +32,7 @@ export async function findRecordProblems(
 
 export function toOutlivingFinding(record: IpRecord): Finding {
   const message = `held by ${describeHolder(record)}, ${describeOutliving(record)}`;
-  return { kind: 'outliving-netns', subject: record.spec.address, message };
+  return { kind: 'outliving-netns', subject: record.spec.address, message, records: [record.name] };
 }
 
 export function toLostFinding({ record, now }: LostAddress): Finding {

@@ -9,7 +9,8 @@ export type ExitCode = 0 | 1 | 2;
 export interface Session {
   readonly client: AdminClient;
   readonly terminal: Terminal;
-  readonly output: 'text' | 'json';
+  /** `report` goes with `check` alone. */
+  readonly output: 'text' | 'json' | 'report';
   /** Present if the source is the API server. */
   readonly cluster?: KubeClient;
 }

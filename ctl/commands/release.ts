@@ -7,14 +7,29 @@ import type { ReleaseAnswer } from '#pkg/agentapi/admin.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { parseAddressArgument } from './address-argument.ts';
+import { releaseFromReport } from './release-report.ts';
 
 export interface ReleaseOptions {
   readonly domain?: string;
+  readonly fromReport?: string;
   readonly yes: boolean;
 }
 
+export async function releaseAsked(
+  session: Session,
+  address: string | undefined,
+  options: ReleaseOptions,
+): Promise<ExitCode> {
+  const { fromReport, domain, yes } = options;
+  if (fromReport === undefined && address !== undefined) return await release(session, address, options);
+  if (fromReport === undefined || address !== undefined || domain !== undefined) {
+    throw new IpamError('bad-input', 'give an address (and perhaps --domain), or --from-report FILE');
+  }
+  return await releaseFromReport(session, fromReport, yes);
+}
+
 /** Releases exactly the record that was shown. If it changes before the operator confirms, the release is refused. */
-export async function release(session: Session, address: string, options: ReleaseOptions): Promise<ExitCode> {
+async function release(session: Session, address: string, options: ReleaseOptions): Promise<ExitCode> {
   const { client, terminal } = session;
   const answer = await client.who(parseAddressArgument(address), options.domain);
   const [record, ...others] = answer.records;

@@ -91,6 +91,8 @@ export interface Finding {
     | 'broken-object';
   readonly subject: string;
   readonly message: string;
+  /** The names of the records that it is about. */
+  readonly records?: readonly string[];
 }
 
 export interface CheckAnswer {

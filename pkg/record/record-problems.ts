@@ -7,6 +7,8 @@ export interface RecordProblem {
   readonly kind: 'duplicate-holder' | 'in-doubt' | 'reserved-address' | 'outside-pool' | 'unknown-pool';
   readonly subject: string;
   readonly message: string;
+  /** The names of the records that it is about. */
+  readonly records: readonly string[];
 }
 
 export interface Pools {
@@ -40,6 +42,7 @@ function findDuplicates(records: readonly IpRecord[], describe: Describe): Recor
         kind: 'duplicate-holder' as const,
         subject: addresses,
         message: `${describe(first)} holds ${group.length} addresses of one family`,
+        records: group.map(({ name }) => name),
       },
     ];
   });
@@ -51,35 +54,24 @@ function findDoubt(record: IpRecord, describe: Describe): RecordProblem[] {
   if (state === 'Allocated' || !hasSandboxTraces(record.spec)) return [];
   const where = holder.node === '' ? '' : ` on ${holder.node}`;
   const message = `it is ${state}: ${describe(record)} has ended, and its sandbox${where} is not proven gone`;
-  return [{ kind: 'in-doubt', subject: address, message }];
+  return [{ kind: 'in-doubt', subject: address, message, records: [record.name] }];
 }
 
 function findPoolProblem(record: IpRecord, { pools, reserved }: Pools, describe: Describe): RecordProblem[] {
   const { spec } = record;
+  const about = { subject: spec.address, records: [record.name] };
   const { value } = parseAddress(spec.address);
   const pool = pools.get(spec.pool.name);
   if (pool === undefined) {
-    return [{ kind: 'unknown-pool', subject: spec.address, message: `its pool ${spec.pool.name} does not exist` }];
+    return [{ ...about, kind: 'unknown-pool', message: `its pool ${spec.pool.name} does not exist` }];
   }
   if (spec.domain !== pool.domain) {
     const message = `it was taken in domain ${spec.domain}, but pool ${pool.name} is in ${pool.domain} now`;
-    return [{ kind: 'outside-pool', subject: spec.address, message }];
+    return [{ ...about, kind: 'outside-pool', message }];
   }
   if (reserved[recordFamily(record)].contains(value)) {
-    return [
-      {
-        kind: 'reserved-address',
-        subject: spec.address,
-        message: `${describe(record)} holds it, and it is reserved now`,
-      },
-    ];
+    return [{ ...about, kind: 'reserved-address', message: `${describe(record)} holds it, and it is reserved now` }];
   }
   if (pool.addresses.contains(value)) return [];
-  return [
-    {
-      kind: 'outside-pool',
-      subject: spec.address,
-      message: `it is no longer among the addresses of pool ${pool.name}`,
-    },
-  ];
+  return [{ ...about, kind: 'outside-pool', message: `it is no longer among the addresses of pool ${pool.name}` }];
 }
