@@ -11,6 +11,7 @@ import { list } from '#ctl/commands/list.ts';
 import { pools } from '#ctl/commands/pools.ts';
 import { type ReleaseOptions, releaseAsked } from '#ctl/commands/release.ts';
 import { subnets } from '#ctl/commands/subnets.ts';
+import { type SupportOptions, support } from '#ctl/commands/support.ts';
 import { who } from '#ctl/commands/who.ts';
 import { DEFAULT_SOCKET } from '#pkg/agentapi/paths.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
@@ -27,7 +28,7 @@ const EXIT_CODES = `
 Exit codes: 0 done, or the answer is yes; 1 the answer is no (findings, nobody holds it, not released, not
 imported); 2 no answer (wrong usage, agent not running, permission denied).
 Who is asked: --socket or --kubeconfig, else the environment's IPLEDGER_SOCKET, else its KUBECONFIG, else the agent of this
-host. Of the API server only pools, subnets, list, who, conflicts, check, release and import can be asked.`;
+host. Of the API server only pools, subnets, list, who, conflicts, check, release, support and import can be asked.`;
 
 const OUTPUTS: readonly Session['output'][] = ['text', 'json', 'report'];
 
@@ -122,6 +123,14 @@ function addDeeds(program: Command, act: Act): void {
     .description('free the records whose holder is proven gone, now instead of at the next sweep')
     .option('--dry-run', 'only say what would be freed and what is kept', false)
     .action((options: { dryRun: boolean }) => act((session) => gc(session, options), 'agent'));
+  program
+    .command('support')
+    .description(
+      'one archive for somebody who helps: versions, settings, records, pools, Events, logs, metrics; no Secret',
+    )
+    .option('--file <path>', 'where it is written; by default here, with the time in its name')
+    .option('-n, --namespace <name>', 'where agents and controller run', 'ipledger')
+    .action((options: SupportOptions) => act((session) => support(session, options)));
   program
     .command('import')
     .description(

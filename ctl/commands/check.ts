@@ -1,7 +1,7 @@
+import { readAllRecords } from '#ctl/client/read-all-records.ts';
 import { type ExitCode, type Session, show } from '#ctl/client/session.ts';
 import { renderCheck } from '#ctl/render/render-check.ts';
 import { renderReport } from '#ctl/render/render-report.ts';
-import { readAllRecords } from './list.ts';
 
 export async function check(session: Session): Promise<ExitCode> {
   if (session.output === 'report') return await report(session);

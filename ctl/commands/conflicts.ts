@@ -1,7 +1,7 @@
+import { readAllRecords } from '#ctl/client/read-all-records.ts';
 import { type ExitCode, type Session, show } from '#ctl/client/session.ts';
 import { renderConflicts } from '#ctl/render/render-conflicts.ts';
 import type { RecordsAnswer } from '#pkg/agentapi/admin.ts';
-import { readAllRecords } from './list.ts';
 
 /** Exit code 1 if there are any, as with `check`. */
 export async function conflicts(session: Session): Promise<ExitCode> {

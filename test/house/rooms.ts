@@ -227,7 +227,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 
   'ctl/render': onNode([...DOMAIN, 'pkg/agentapi', 'pkg/adopt']),
   'ctl/client': onNode([...DOMAIN, ...CLUSTER, ...LEDGERS, 'pkg/agentapi', 'pkg/adopt', 'ctl/render']),
-  'ctl/commands': onNode([...DOMAIN, 'pkg/agentapi', 'pkg/adopt', 'ctl/render', 'ctl/client']),
+  'ctl/support': onNode([...DOMAIN, ...KUBE, 'pkg/ledger/kubernetes', 'ctl/client']),
+  'ctl/commands': onNode([...DOMAIN, 'pkg/agentapi', 'pkg/adopt', 'ctl/render', 'ctl/client', 'ctl/support']),
   ctl: onNode([...DOMAIN, 'pkg/agentapi', 'ctl/render', 'ctl/client', 'ctl/commands'], ['commander']),
 
   'cmd/plugin': onNode(['plugin', 'plugin/node']),

@@ -38,6 +38,8 @@ export interface ApiCall extends Target, CallOptions {
   readonly compress?: boolean;
   readonly contentType?: string;
   readonly body?: unknown;
+  /** The answer is text, not JSON. */
+  readonly isText?: boolean;
   readonly budget?: ByteBudget;
 }
 
@@ -84,7 +86,7 @@ export class Caller {
   async #ask(call: ApiCall, timeoutMs: number): Promise<Outcome<unknown>> {
     const result = await this.#transport.send(this.#rawRequest(call, timeoutMs));
     if (call.budget !== undefined) call.budget.leftBytes -= sizeOf(result);
-    return interpret(result, call);
+    return interpret(result, call, call.isText);
   }
 
   /** An answer without an end, after its 200. */

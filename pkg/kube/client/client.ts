@@ -7,6 +7,7 @@ import {
   type NewObject,
   type ObjectName,
   objectPath,
+  type Parameters,
   queryString,
   type Resource,
   readObject,
@@ -175,6 +176,19 @@ export class KubeClient implements Disposable {
     if (!listed.ok) return listed;
     const rows = pages.flatMap((page) => page.items);
     return { ok: true, object: { columns: pages[0]?.columns ?? [], rows, resourceVersion: listed.object } };
+  }
+
+  /** What a subresource says in plain text, such as the log of a pod. */
+  async text(
+    resource: Resource,
+    at: ObjectName,
+    subresource: string,
+    parameters: Parameters = {},
+  ): Promise<Outcome<string>> {
+    const path = objectPath(resource, at, subresource) + queryString({}, parameters);
+    const call = { ...about(resource, at), method: 'GET', path, accept: '*/*', isText: true } as const;
+    const outcome = await this.#caller.call(call);
+    return outcome.ok ? { ok: true, object: String(outcome.object) } : outcome;
   }
 
   create(resource: Resource, object: NewObject, options: CallOptions = {}): Promise<Outcome<KubeObject>> {

@@ -117,7 +117,7 @@ export interface ListQuery {
   readonly fieldSelector?: string;
 }
 
-type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;
+export type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** It has no resourceVersion: only a list without one is consistent. A list with 0 may miss finished writes. */
 export function queryString({ labelSelector, fieldSelector }: ListQuery, more: Parameters = {}): string {

@@ -56,8 +56,8 @@ export function failure(because: FailureKind, message: string): Failure {
   return { ok: false, because, message };
 }
 
-/** The outcome of a request: the JSON of a good answer, or why there is none. */
-export function interpret(result: ApiResponse | Lost, target: Target): Outcome<unknown> {
+/** The outcome of a request: the JSON of a good answer (its text with `isText`), or why there is none. */
+export function interpret(result: ApiResponse | Lost, target: Target, isText = false): Outcome<unknown> {
   if ('wasSent' in result) return failure(kindOfLost(result), result.message);
   const { body } = result;
   if (typeof body !== 'string') {
@@ -65,8 +65,10 @@ export function interpret(result: ApiResponse | Lost, target: Target): Outcome<u
       ? failure('TooLarge', 'the answer is larger than allowed')
       : failure('BadAnswer', 'the answer is not what its encoding says');
   }
+  const isGood = result.status >= 200 && result.status <= 299;
+  if (isGood && isText) return { ok: true, object: body };
   const parsed = parseJson(body);
-  if (result.status < 200 || result.status > 299) return refusalOf(result, parsed, target);
+  if (!isGood) return refusalOf(result, parsed, target);
   return parsed === undefined
     ? failure('BadAnswer', `the answer is not JSON: ${JSON.stringify(body.slice(0, 80))}`)
     : { ok: true, object: parsed };
