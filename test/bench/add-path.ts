@@ -30,7 +30,9 @@ await using site = await ClusterSite.start([NODE]);
 await site.createPool('bench', '10.1.0.0-10.1.255.255');
 const [node] = site.nodes;
 if (node === undefined) throw new Error('no node has joined');
-await using agent = await startClusterAgentProcess(node, ['node', '--inspect=127.0.0.1:0', `${ROOT}cmd/agent/main.ts`]);
+await using agent = await startClusterAgentProcess(node, {
+  program: ['node', '--inspect=127.0.0.1:0', `${ROOT}cmd/agent/main.ts`],
+});
 await addAll([agent], await site.createPods([NODE], WARM_UP_PODS), 'bench');
 const [pods = []] = await site.createPods([NODE], CALLS);
 using inspector = await Inspector.open(agent.log);

@@ -34,8 +34,8 @@ export async function addAll(
 }
 
 /** One ADD over a kept connection. */
-export async function addOne(client: Client, pod: BenchPod, pool: string): Promise<void> {
-  await client.post(PATHS.ip, JSON.stringify(addArgs(pod, pool, 'eth0')));
+export async function addOne(client: Client, pod: BenchPod, pool: string, timeoutMs?: number): Promise<void> {
+  await client.post(PATHS.ip, JSON.stringify(addArgs(pod, pool, 'eth0', timeoutMs)));
 }
 
 export async function delAll(
@@ -51,9 +51,9 @@ export async function delAll(
   );
 }
 
-function addArgs(pod: BenchPod | undefined, pool: string, ifName: string): AddArgs {
+function addArgs(pod: BenchPod | undefined, pool: string, ifName: string, timeoutMs = 30_000): AddArgs {
   const netNamespace = '/proc/self/ns/net';
-  return { ...delArgs(pod), ifName, netNamespace, defaultIPv4IPPool: [pool], timeoutMs: 30_000 };
+  return { ...delArgs(pod), ifName, netNamespace, defaultIPv4IPPool: [pool], timeoutMs };
 }
 
 function delArgs({ name, uid }: BenchPod = { name: '', uid: '' }): DelArgs {

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { measureInBlocks, noteNoise } from './blocks.ts';
 import { addAll } from './cluster-adds.ts';
 import { IdleCrowd } from './cluster-idle-crowd.ts';
 import { RawClients, readSpecs } from './cluster-raw-clients.ts';
 import { ClusterSite } from './cluster-site.ts';
+import { readCpuMs } from './process-cpu.ts';
 import { type Line, ms, printTable } from './report.ts';
 import { median, spread } from './statistics.ts';
 
@@ -89,16 +89,6 @@ async function measureRest({ site }: Subject): Promise<number> {
   const beforeMs = readCpuMs(site.server.pid());
   await sleep(REST_MS);
   return (readCpuMs(site.server.pid()) - beforeMs) / REST_MS;
-}
-
-function readCpuMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const [user = 0, system = 0] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13)
-    .map(Number);
-  return (user + system) * 10;
 }
 
 function percent(share: number): string {

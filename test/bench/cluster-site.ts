@@ -56,12 +56,13 @@ export class ClusterSite implements AsyncDisposable {
   }
 
   /** The agent ends with the site at the latest. */
-  async startAgent(node: JoinedNode): Promise<ClusterAgentProcess> {
-    return this.#everything.use(await startClusterAgentProcess(node));
+  async startAgent(node: JoinedNode, config = ''): Promise<ClusterAgentProcess> {
+    return this.#everything.use(await startClusterAgentProcess(node, { config }));
   }
 
-  async startAgents(): Promise<readonly ClusterAgentProcess[]> {
-    this.#agents.push(...(await Promise.all(this.nodes.map((node) => this.startAgent(node)))));
+  /** `config`: lines of conf.yml. */
+  async startAgents(config = ''): Promise<readonly ClusterAgentProcess[]> {
+    this.#agents.push(...(await Promise.all(this.nodes.map((node) => this.startAgent(node, config)))));
     return this.#agents;
   }
 
@@ -97,9 +98,10 @@ export class ClusterSite implements AsyncDisposable {
     return made;
   }
 
-  async deletePods(pods: readonly BenchPod[]): Promise<void> {
+  /** With a grace period they stay, Terminating, until they are deleted without one. */
+  async deletePods(pods: readonly BenchPod[], gracePeriodSeconds = 0): Promise<void> {
     await inFlight(pods, CREATES_IN_FLIGHT, ({ name }) =>
-      this.#send('DELETE', `/api/v1/namespaces/default/pods/${name}?gracePeriodSeconds=0`),
+      this.#send('DELETE', `/api/v1/namespaces/default/pods/${name}?gracePeriodSeconds=${gracePeriodSeconds}`),
     );
     await sleep(WATCH_LAG_MS);
   }
@@ -110,6 +112,10 @@ export class ClusterSite implements AsyncDisposable {
 
   read<T>(path: string): Promise<T> {
     return this.#send<T>('GET', path);
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.#send('DELETE', path);
   }
 
   async #send<T>(method: string, path: string, body?: unknown): Promise<T> {

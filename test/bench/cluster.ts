@@ -3,7 +3,11 @@ import { benchCalls } from './cluster-calls.ts';
 import { benchFit } from './cluster-fit.ts';
 import { benchIdleAgents } from './cluster-idle.ts';
 import { benchClusterMemory } from './cluster-memory.ts';
+import { benchPatterns } from './cluster-patterns.ts';
 import { benchRate } from './cluster-rate.ts';
+import { benchStickyWaiters } from './cluster-sticky.ts';
+import { benchWaiters } from './cluster-waiters.ts';
+import { benchControllerCalls } from './controller-calls.ts';
 import { benchControllerMemory } from './controller-memory.ts';
 import { benchControllerSize } from './controller-size.ts';
 import { benchStatusWrites } from './controller-status.ts';
@@ -14,9 +18,13 @@ const BENCHES = {
   rate: benchRate,
   'auto-adds': benchAutoAdds,
   fit: benchFit,
+  waiters: benchWaiters,
+  sticky: benchStickyWaiters,
+  patterns: benchPatterns,
   memory: benchClusterMemory,
   idle: benchIdleAgents,
   sweep: benchSweep,
+  'controller-calls': benchControllerCalls,
   'controller-memory': benchControllerMemory,
   'controller-size': benchControllerSize,
   status: benchStatusWrites,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readRssMb } from './agent-bench.ts';
 import { ClusterSite } from './cluster-site.ts';
 import { countObjects, createRecords, startController } from './controller-site.ts';
+import { stallLine, WITH_STALLS } from './controller-stalls.ts';
 import { printTable } from './report.ts';
 
 const COUNT = 10_000;
@@ -18,7 +19,7 @@ export async function benchControllerMemory(): Promise<void> {
   for (const [at, node] of names.entries()) {
     await createRecords(site, { net: 10 + at, node, pool: 'bench' }, pods[at] ?? []);
   }
-  await using controller = await startController(site, {});
+  await using controller = await startController(site, WITH_STALLS);
   const startedMs = performance.now();
   let highest = 0;
   while ((await countObjects(site, ENDPOINTS)) < COUNT) {
@@ -36,5 +37,6 @@ export async function benchControllerMemory(): Promise<void> {
       isMet: rss < LIMIT_MB,
     },
     { what: 'from its start until every endpoint is there', value: `${seconds.toFixed(0)} s` },
+    await stallLine(controller),
   ]);
 }

@@ -1,4 +1,4 @@
-import type { RecordSpec } from '#pkg/record/ip-record.ts';
+import type { Holder, RecordSpec } from '#pkg/record/ip-record.ts';
 import { recordLabels } from '#pkg/record/record-metadata.ts';
 import { type ControllerProgram, startControllerProgram } from '#test/integration/controller-program.ts';
 import { callApi } from '#test/support/api-request.ts';
@@ -36,10 +36,17 @@ export async function keepNodeWell(site: ClusterSite, name: string): Promise<Asy
   return { [Symbol.asyncDispose]: async () => clearInterval(timer) };
 }
 
+interface RecordsWish {
+  readonly net: number;
+  readonly node: string;
+  readonly pool: string;
+  readonly owner?: Holder['owner'];
+}
+
 /** One record per pod, 10.<net>.0.0 and on, as an agent writes them. */
 export async function createRecords(
   { server }: ClusterSite,
-  { net, node, pool }: { readonly net: number; readonly node: string; readonly pool: string },
+  { net, node, pool, owner }: RecordsWish,
   pods: readonly BenchPod[],
 ): Promise<void> {
   using client = await BareClient.open(server, server.adminToken);
@@ -56,6 +63,7 @@ export async function createRecords(
       netns: `/var/run/netns/cni-${uid}`,
       attachGeneration: 1,
       node,
+      ...(owner === undefined ? {} : { owner, sticky: true }),
     } as const;
     const spec: RecordSpec = {
       ...buildRecord({ address, prefix: 8, holder }).spec,

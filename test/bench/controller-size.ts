@@ -1,30 +1,30 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ControllerProgram, runControllerProgram } from '#test/integration/controller-program.ts';
 import { readRssMb } from './agent-bench.ts';
+import { LIMIT_STALL_MS, longestStallMs, WITH_STALLS } from './controller-stalls.ts';
 import { foreignShare, markCpu } from './foreign-cpu.ts';
+import { readCpuMs } from './process-cpu.ts';
 import { printTable } from './report.ts';
 import type { Command } from './stand-in-api.ts';
 
 const COUNT = Number(process.env['BENCH_SIZE'] ?? 100_000);
 const LIMIT_MB = 600;
-const LIMIT_STALL_MS = 50;
 const LIMIT_SWEEP_SECONDS = 60;
 const LIMIT_EVENT_MS = 5;
 const EVENTS = 5_000;
 const EVENTS_MS = 20_000;
-const TICKS_PER_SECOND = 100;
 const WATCHED_EVERY_MS = 250;
 
 /** The leader with 100,000 pods, records and endpoints, on a server that stands in for lists and watches. */
 export async function benchControllerSize(): Promise<void> {
   await using api = await startStandIn(COUNT);
   const mark = markCpu();
-  const env = { IPLEDGER_GC_DEFAULT_INTERVAL_DURATION: '10', IPLEDGER_ENABLED_DEBUG_METRIC: 'true' };
+  const env = { IPLEDGER_GC_DEFAULT_INTERVAL_DURATION: '10', ...WITH_STALLS };
   await using controller = await runControllerProgram(api.kubeconfig, 'bench', env);
   const startedMs = performance.now();
   using memory = new MemoryWatch(controller);
@@ -48,13 +48,13 @@ export async function benchControllerSize(): Promise<void> {
   const highest = memory.highest();
   const rssAfter = readRssMb(controller);
 
-  const idle = await cpuPerSecond(controller, 20);
-  const before = await cpuSeconds(controller);
+  const idle = await cpuMsPerSecond(controller, 20);
+  const before = readCpuMs(controller.pid);
   const eventsMs = performance.now();
   await api.ask({ do: 'change-pods', count: EVENTS, ms: EVENTS_MS });
   await sleep(1_000);
   const seconds = (performance.now() - eventsMs) / 1_000;
-  const eventMs = (((await cpuSeconds(controller)) - before - idle * seconds) / EVENTS) * 1_000;
+  const eventMs = (readCpuMs(controller.pid) - before - idle * seconds) / EVENTS;
   await look('events');
   for (let scrape = 0; scrape < 5; scrape += 1) {
     await sleep(1_100);
@@ -158,30 +158,14 @@ class MemoryWatch implements Disposable {
   }
 }
 
-/** Since the last scrape, as the controller measured it (perf_hooks.monitorEventLoopDelay). */
-export async function longestStallMs(controller: ControllerProgram): Promise<number> {
-  const [, seconds = 'NaN'] = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await controller.metrics()) ?? [];
-  return Number(seconds) * 1_000;
-}
-
 const linesOf = ({ lines }: ControllerProgram, message: string) => lines.filter(({ msg }) => msg === message);
 
 async function until(controller: ControllerProgram, message: string, times: number): Promise<void> {
   while (linesOf(controller, message).length < times) await sleep(50);
 }
 
-async function cpuSeconds({ pid }: ControllerProgram): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const [utime = 0, stime = 0] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13)
-    .map(Number);
-  return (utime + stime) / TICKS_PER_SECOND;
-}
-
-async function cpuPerSecond(controller: ControllerProgram, seconds: number): Promise<number> {
-  const before = await cpuSeconds(controller);
+async function cpuMsPerSecond({ pid }: ControllerProgram, seconds: number): Promise<number> {
+  const before = readCpuMs(pid);
   await sleep(seconds * 1_000);
-  return ((await cpuSeconds(controller)) - before) / seconds;
+  return (readCpuMs(pid) - before) / seconds;
 }

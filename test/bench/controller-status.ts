@@ -4,6 +4,7 @@ import { addAll } from './cluster-adds.ts';
 import { readCalls } from './cluster-calls.ts';
 import { ClusterSite } from './cluster-site.ts';
 import { startController } from './controller-site.ts';
+import { stallLine, WITH_STALLS } from './controller-stalls.ts';
 import { printTable } from './report.ts';
 
 const ADDS = 1_000;
@@ -17,7 +18,7 @@ export async function benchStatusWrites(): Promise<void> {
   await site.createPool('bench', '10.1.0.0-10.1.255.255');
   const agents = await site.startAgents();
   const pods = await site.createPods(nodes, ADDS / nodes.length);
-  await using _controller = await startController(site, {});
+  await using controller = await startController(site, WITH_STALLS);
   while ((await allocatedIn(site)) !== 0) await sleep(100);
   const writes = async () => readCalls(await site.server.metrics()).get('PUT spiderippools/status 200') ?? 0;
   const before = await writes();
@@ -36,6 +37,7 @@ export async function benchStatusWrites(): Promise<void> {
       isMet: perSecond <= MOST_PER_SECOND,
     },
     { what: 'shown after the last ADD', value: `${(shownSeconds - seconds).toFixed(1)} s` },
+    await stallLine(controller),
   ]);
 }
 

@@ -5,6 +5,7 @@ import { noteNoise } from './blocks.ts';
 import { addOne } from './cluster-adds.ts';
 import { type BenchPod, ClusterSite } from './cluster-site.ts';
 import { countObjects, createRecords, keepNodeWell, startController } from './controller-site.ts';
+import { stallLine, WITH_STALLS } from './controller-stalls.ts';
 import { foreignShare, markCpu } from './foreign-cpu.ts';
 import { ms, printTable } from './report.ts';
 import { Client } from './socket-load.ts';
@@ -34,7 +35,10 @@ export async function benchSweep(): Promise<void> {
   await steadyAdds(agent, rest, 50);
   const before = await steadyAdds(agent, rest, BASELINE_ADDS);
   const mark = markCpu();
-  await using controller = await startController(site, { IPLEDGER_GC_SETTLE_DURATION: String(SETTLE_SECONDS) });
+  await using controller = await startController(site, {
+    IPLEDGER_GC_SETTLE_DURATION: String(SETTLE_SECONDS),
+    ...WITH_STALLS,
+  });
   const freed = () => controller.lines.filter(({ msg }) => msg === 'record freed').length;
   while (freed() === 0) await sleep(20);
   const startedMs = performance.now();
@@ -65,6 +69,7 @@ export async function benchSweep(): Promise<void> {
       limit: 'at most 2 ×',
       isMet: ratio <= 2,
     },
+    await stallLine(controller),
   ]);
 }
 

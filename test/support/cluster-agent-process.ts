@@ -16,10 +16,17 @@ export interface ClusterAgentProcess extends AsyncDisposable {
   readonly log: string;
 }
 
-/** The agent of one node (the built one by default) with that node's token; resolves when it is ready. */
+interface AgentWish {
+  /** Instead of the built agent. */
+  readonly program?: readonly string[];
+  /** Lines of conf.yml. */
+  readonly config?: string;
+}
+
+/** The agent of one node with that node's token; resolves when it is ready. */
 export async function startClusterAgentProcess(
   node: JoinedNode,
-  program?: readonly string[],
+  { program, config = '' }: AgentWish = {},
 ): Promise<ClusterAgentProcess> {
   const directory = await mkdtemp(join(tmpdir(), 'ipl-node-'));
   const at = (name: string) => join(directory, name);
@@ -29,7 +36,7 @@ export async function startClusterAgentProcess(
     await rm(directory, { recursive: true, force: true });
   };
   try {
-    await writeFile(at('conf.yml'), CONFIG);
+    await writeFile(at('conf.yml'), `${CONFIG}${config}`);
     const places = ['--data', at('data'), '--spool', at('spool'), '--socket', at('agent.sock')];
     const flags = ['--config', at('conf.yml'), '--kubeconfig', node.kubeconfigFile, ...places];
     const command = [...(await variablesOf(node)), ...(program ?? [await builtPath('ipledger-agent')]), ...flags];
