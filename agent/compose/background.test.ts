@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { delArgs } from '#test/support/memory-agent.ts';
@@ -13,8 +13,9 @@ const POOL = buildPool({ name: 'v4', subnet: '10.0.0.0/24', isDefault: true });
 const COUNT = 24;
 
 function portsOf(made: MemoryClusterAgent) {
-  const { refresh, spool } = made;
-  return { composed: made, watches: { open: async () => {} }, refresh, spool, log: pino({ level: 'silent' }) };
+  const { refresh, confirm, spool } = made;
+  const kept = { refresh, confirm };
+  return { composed: made, watches: { open: async () => {} }, kept, spool, log: pino({ level: 'silent' }) };
 }
 
 test('an agent is ready before a long spool is drained; the rest is drained later, and rule 8 holds for it', async () => {
@@ -75,4 +76,25 @@ test('the rounds of spool and journal do not wait for each other', async () => {
   await vi.waitUntil(() => asked.length === 2, { timeout: 30_000, interval: 5 }).finally(answer.resolve);
   await vi.waitUntil(() => made.journal.size + made.spool.count() === 0, { timeout: 30_000, interval: 5 });
   expect(await made.records()).toEqual([]);
+});
+
+test('the records are listed when the agent starts, and later read by name', async () => {
+  const calls: string[] = [];
+  const kept = {
+    refresh: async () => void calls.push('list'),
+    confirm: async () => void calls.push('by name'),
+  };
+  await using made = await startMemoryClusterAgent([POOL], { isReady: false });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  await using _background = startBackground({ ...portsOf(made), kept });
+  vi.advanceTimersByTime(1);
+  vi.useRealTimers();
+  await vi.waitUntil(() => made.agent.readiness.isReady);
+  expect(calls).toEqual(['list']);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  await using _later = startBackground({ ...portsOf(made), kept });
+  vi.advanceTimersByTime(11 * 60_000);
+  expect(calls).toEqual(['list', 'by name']);
+  vi.useRealTimers();
 });

@@ -4,6 +4,7 @@ import type { Spool } from '#agent/debts/spool.ts';
 import { drainSpool } from '#agent/release/drain-spool.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { ComposedAgent } from './compose-agent.ts';
+import type { KeptRecords } from './keep-records.ts';
 import { repeat } from './repeat.ts';
 
 const SETTLE_EVERY_MS = 2_000;
@@ -12,20 +13,20 @@ const LOOK_EVERY_MS = 5_000;
 const SHORTEST_LOOK_MS = 200;
 const MARK_EVERY_MS = 60_000;
 const SWEEP_EVERY_MS = 30_000;
-const REFRESH_EVERY_MS = 10 * 60_000;
+const CONFIRM_EVERY_MS = 10 * 60_000;
 const RETRY_START_MS = 1_000;
 
 interface Background {
   readonly composed: ComposedAgent;
   readonly watches: Pick<NodeWatches, 'open'>;
-  readonly refresh: () => Promise<void>;
+  readonly kept: KeptRecords;
   readonly spool: Spool;
   readonly log: Logger;
   readonly nowMs?: () => number;
 }
 
 /** First repeats the work that must succeed before the agent is ready, then starts the periodic tasks. */
-export function startBackground({ composed, watches, refresh, spool, log, nowMs }: Background): AsyncDisposable {
+export function startBackground({ composed, watches, kept, spool, log, nowMs }: Background): AsyncDisposable {
   const { agent, releaser, collector, marks, sweep, settleJournal } = composed;
   const stack = new AsyncDisposableStack();
   const report = (task: string) => (thrown: unknown) =>
@@ -41,7 +42,7 @@ export function startBackground({ composed, watches, refresh, spool, log, nowMs 
     if ((await Promise.race([watches.open((what) => agent.readiness.waitFor(what)), stopped.promise])) === 'stopped')
       return;
     agent.readiness.waitFor("this node's records have not been read yet");
-    await refresh();
+    await kept.refresh();
     await settle();
     agent.readiness.become();
     log.info('agent is ready');
@@ -49,14 +50,14 @@ export function startBackground({ composed, watches, refresh, spool, log, nowMs 
   const whenReady = (task: () => Promise<unknown>) => async () => (agent.readiness.isReady ? await task() : undefined);
   let isFirst = true;
   const pauseMs = () => {
-    if (agent.readiness.isReady) return REFRESH_EVERY_MS * (0.9 + Math.random() / 5);
+    if (agent.readiness.isReady) return CONFIRM_EVERY_MS * (0.9 + Math.random() / 5);
     const ms = isFirst ? 0 : RETRY_START_MS;
     isFirst = false;
     return ms;
   };
   const opening = repeat(
     pauseMs,
-    async () => (agent.readiness.isReady ? await refresh() : await start()),
+    async () => (agent.readiness.isReady ? await kept.confirm() : await start()),
     report('read this node from the API server'),
   );
   stack.use(opening);

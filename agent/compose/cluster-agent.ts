@@ -172,11 +172,8 @@ export async function startClusterAgent(
   };
   starting.use(pods.onEnd(ended));
   const { machineID } = sight.host;
-  const refresh = keepRecords(
-    { nodeLedger, composed, pods, beginLooks, node, machineID, nowMs, log, ...told },
-    starting,
-  );
-  starting.use(startBackground({ composed, watches, refresh, spool, log }));
+  const kept = keepRecords({ nodeLedger, composed, pods, beginLooks, node, machineID, nowMs, log, ...told }, starting);
+  starting.use(startBackground({ composed, watches, kept, spool, log }));
   const everything = starting.move();
   return { readiness: agent.readiness, [Symbol.asyncDispose]: () => everything.disposeAsync() };
 }

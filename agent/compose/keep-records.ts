@@ -1,9 +1,12 @@
 import type { Logger } from 'pino';
+import { KeyedQueue } from '#agent/calls/call.ts';
 import type { LookAtNetns } from '#agent/node/netns-look.ts';
+import { readKnown } from '#agent/release/known-records.ts';
 import { RecordRestorer, type RecordRestorerDeps } from '#agent/release/record-restorer.ts';
 import { refreshIndex } from '#agent/release/refresh-index.ts';
 import type { Pods } from '#agent/sources/pods.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { ComposedAgent } from './compose-agent.ts';
 import type { NodeLedger } from './open-ledger.ts';
 import { oneAtATime, spreadOut } from './repeat.ts';
@@ -25,11 +28,18 @@ interface RecordsToKeep extends Pick<RecordRestorerDeps, 'onRestored' | 'onLost'
   readonly log: Logger;
 }
 
+export interface KeptRecords {
+  /** Compares with a list of this node's records: at the start. */
+  readonly refresh: () => Promise<void>;
+  /** Compares with what is found under the known names: now and then. */
+  readonly confirm: () => Promise<void>;
+}
+
 /** Compares the index and the answered attachments with the ledger: when asked, after a restore, and after each break. */
 export function keepRecords(
   { nodeLedger, composed, pods, beginLooks, node, machineID, nowMs, log, onRestored, onLost }: RecordsToKeep,
   starting: AsyncDisposableStack,
-): () => Promise<void> {
+): KeptRecords {
   const { ledger, raw, journal, answered, revisions, index } = nodeLedger;
   const { agent, releaser, queue } = composed;
   const restorer = new RecordRestorer({
@@ -52,9 +62,14 @@ export function keepRecords(
     },
     log,
   });
-  const refresh = oneAtATime(() =>
-    refreshIndex({ ledger, index, releaser, pods, beginLooks, restorer, node, machineID, nowMs, log }),
-  );
+  const comparison = { ledger, index, releaser, pods, beginLooks, restorer, node, machineID, nowMs, log };
+  const list = () => ledger.byNode(node);
+  const readByName = () => readKnown({ ledger, index, answered, node });
+  const turns = new KeyedQueue();
+  const compareWith = (read: () => Promise<IpRecord[]>) =>
+    turns.run(['comparison'], () => refreshIndex({ ...comparison, read }));
+  const refresh = oneAtATime(() => compareWith(list));
+  const confirm = () => compareWith(readByName);
   const notCompared = (thrown: unknown) => log.error({ why: toIpamError(thrown).message }, 'records not compared');
   const comparing = starting.use(new UntilDone(refresh, notCompared));
   const compare = () => (agent.readiness.isReady ? comparing.start() : undefined);
@@ -67,5 +82,5 @@ export function keepRecords(
   // A restore with a small revision bump looks like a restart of the API server.
   const afterBreak = starting.use(spreadOut(async () => compare(), AFTER_BREAK_MS, notCompared));
   revisions.afterBreak(() => afterBreak.ask());
-  return refresh;
+  return { refresh, confirm };
 }

@@ -9,6 +9,8 @@ import type { Releaser } from './releaser.ts';
 
 export interface RefreshDeps {
   readonly ledger: Ledger;
+  /** This node's records, as the ledger has them now. */
+  readonly read: () => Promise<IpRecord[]>;
   readonly index: NodeIndex;
   readonly releaser: Releaser;
   readonly pods: Pick<Pods, 'known'>;
@@ -24,9 +26,9 @@ export interface RefreshDeps {
 
 /** The index' own look at the ledger: what others did to this node's records, and what landed behind its back. */
 export async function refreshIndex(deps: RefreshDeps): Promise<void> {
-  const { ledger, index, node, nowMs } = deps;
+  const { index, nowMs } = deps;
   const listedAtMs = nowMs();
-  const listed = new Map((await ledger.byNode(node)).map((record) => [record.name, record]));
+  const listed = new Map((await deps.read()).map((record) => [record.name, record]));
   warnOfOtherHosts([...listed.values()], deps);
   for (const known of index.all()) {
     const isOlder = (index.writtenAtMs(known.name) ?? listedAtMs) < listedAtMs;

@@ -14,6 +14,7 @@ import { isOfNode } from '#agent/node/is-own.ts';
 import { describeNetnsOn } from '#agent/node/netns-evidence.ts';
 import { hostSight, type LookAtNetns, looksFrom } from '#agent/node/netns-look.ts';
 import { NodeIndex } from '#agent/node/node-index.ts';
+import { readKnown } from '#agent/release/known-records.ts';
 import { RecordRestorer } from '#agent/release/record-restorer.ts';
 import { refreshIndex } from '#agent/release/refresh-index.ts';
 import type { PodFacts } from '#agent/sources/pods.ts';
@@ -40,7 +41,10 @@ export interface MemoryClusterAgent extends ComposedAgent, AsyncDisposable {
   /** The addresses of the records that were created again. */
   readonly restored: readonly string[];
   readonly resting: readonly string[];
+  /** Compares with a list of the node's records. */
   refresh(): Promise<void>;
+  /** Compares with what is found under the known names. */
+  confirm(): Promise<void>;
   /** Resolves when all work that ended pods have started is done. */
   endsHandled(): Promise<void>;
   /** The addresses without their prefix lengths. */
@@ -150,8 +154,9 @@ export async function startMemoryClusterAgent(
     log,
   });
   const { machineID } = sight.host;
-  const refresh = () =>
-    refreshIndex({ ledger, index, releaser, pods, beginLooks, restorer, node, machineID, nowMs, log });
+  const compareWith = (read: () => Promise<IpRecord[]>) =>
+    refreshIndex({ ledger, index, releaser, pods, beginLooks, restorer, node, machineID, nowMs, log, read });
+  const refresh = () => compareWith(() => ledger.byNode(node));
   await refresh();
   if (wish.isReady ?? true) agent.readiness.become();
   return {
@@ -166,6 +171,7 @@ export async function startMemoryClusterAgent(
     restored,
     resting,
     refresh,
+    confirm: () => compareWith(() => readKnown({ ledger, index, answered, node })),
     endsHandled: async () => void (await Promise.all(ends)),
     add: async (pod, containerID, more) => {
       const answer = await agent.add(addArgs(containerID, { ...nameOf(pod), ...more }), newCall());
