@@ -5,7 +5,6 @@ import type { PoolView } from '#agent/views/pool-view.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import { cidrContains } from '#pkg/ip/cidr.ts';
-import { takeInTime } from '#pkg/kube/transport/slot-in-time.ts';
 import { within } from '#pkg/kube/transport/timing.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
@@ -67,7 +66,7 @@ export async function takeFromView(view: PoolView, taking: Taking): Promise<IpRe
 
 /** Takes an address that was picked for this call. Null when somebody was faster. */
 export async function takeOffered(view: PoolView, value: bigint, taking: Taking): Promise<IpRecord | null> {
-  const hasSlot = await takeInTime(view.creates, timeLeftMs(taking.call, taking.nowMs()), taking.call.signal);
+  const hasSlot = await view.creates.takeWithin(timeLeftMs(taking.call, taking.nowMs()), taking.call.signal);
   try {
     if (!hasSlot || isOver(taking)) view.putBack(value);
     throwIfOver(view, taking);
@@ -108,7 +107,7 @@ async function untilMayCreate(view: PoolView, taking: Taking): Promise<boolean> 
   for (;;) {
     if (view.isAwaited) await untilRead(view, () => view.untilLoaded(), taking);
     if (view.freeCount === 0n) return false;
-    const hasSlot = await takeInTime(view.creates, timeLeftMs(taking.call, taking.nowMs()), taking.call.signal);
+    const hasSlot = await view.creates.takeWithin(timeLeftMs(taking.call, taking.nowMs()), taking.call.signal);
     if (hasSlot && !view.isAwaited && !isOver(taking)) return true;
     if (hasSlot) view.creates.giveBack();
     throwIfOver(view, taking);

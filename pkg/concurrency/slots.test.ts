@@ -2,6 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Slots } from './slots.ts';
 
+const LONG_MS = 60_000;
+
 test('what is beyond the slots waits in line, and goes on in the order in which it came', async () => {
   const slots = new Slots(1, 2);
   expect(await slots.take()).toBe(true);
@@ -50,4 +52,39 @@ test('a signal that fires after the slot was given takes nothing away', async ()
   late.abort();
   expect(await next).toBe(true);
   expect(slots.tryTake()).toBe(false);
+});
+
+test('a free slot is taken at once', async () => {
+  expect(await new Slots(1, 1).takeWithin(0)).toBe(true);
+});
+
+test('a slot that comes back in time is taken', async () => {
+  const slots = new Slots(1, 1);
+  slots.tryTake();
+  const waiting = slots.takeWithin(LONG_MS);
+  slots.giveBack();
+  expect(await waiting).toBe(true);
+});
+
+test('who waited too long leaves the line', async () => {
+  const slots = new Slots(1, 2);
+  slots.tryTake();
+  const patient = slots.takeWithin(LONG_MS);
+  expect(await slots.takeWithin(1)).toBe(false);
+  slots.giveBack();
+  expect(await patient).toBe(true);
+});
+
+test('who has gone leaves the line to the next one', async () => {
+  const slots = new Slots(1, 3);
+  slots.tryTake();
+  const caller = new AbortController();
+  const gone = slots.takeWithin(LONG_MS, caller.signal);
+  const goneBefore = slots.takeWithin(LONG_MS, AbortSignal.abort());
+  const patient = slots.takeWithin(LONG_MS, new AbortController().signal);
+  caller.abort();
+  slots.giveBack();
+  expect(await gone).toBe(false);
+  expect(await goneBefore).toBe(false);
+  expect(await patient).toBe(true);
 });

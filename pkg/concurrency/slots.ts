@@ -34,6 +34,25 @@ export class Slots {
     });
   }
 
+  /**
+   * Takes a slot, or gives up when the time is over or the signal fires. `AbortSignal.timeout` joined by `AbortSignal.any` would do
+   * the same, but costs a waiting caller 100 µs of CPU: a third of an ADD.
+   */
+  async takeWithin(timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
+    if (this.tryTake()) return true;
+    const end = new AbortController();
+    const giveUp = () => end.abort();
+    const timer = setTimeout(giveUp, timeoutMs);
+    signal?.addEventListener('abort', giveUp, { once: true });
+    if (signal?.aborted) giveUp();
+    try {
+      return await this.take(end.signal);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', giveUp);
+    }
+  }
+
   giveBack(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

@@ -24,7 +24,7 @@ const CONTROLLER = [...DOMAIN, ...CLUSTER, 'pkg/ledger', 'pkg/ledger/kubernetes'
 export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/errors': pure([]),
   'pkg/ip': pure(['pkg/errors'], ['ipaddr.js']),
-  'pkg/concurrency': pure([]),
+  'pkg/concurrency': onNode([]),
   'pkg/text': pure(['pkg/errors', 'pkg/ip']),
   'pkg/decode': pure(['pkg/errors', 'pkg/ip', 'pkg/text']),
   'pkg/pool': pure(['pkg/errors', 'pkg/ip', 'pkg/text']),

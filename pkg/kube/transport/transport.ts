@@ -2,7 +2,6 @@ import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2';
 import { Slots } from '#pkg/concurrency/slots.ts';
 import { AccessCache, CurrentSession, type LoadAccess, type SessionLimits } from './connection.ts';
 import { type ApiResponse, exchange, type Lost, type OpenStream, openStream } from './exchange.ts';
-import { takeInTime } from './slot-in-time.ts';
 import { within } from './timing.ts';
 
 export interface TransportLimits extends SessionLimits {
@@ -51,7 +50,7 @@ export class Transport {
   /** `timeoutMs` includes the time in the queue and the time to connect. */
   async send(request: RawRequest): Promise<ApiResponse | Lost> {
     const deadlineMs = performance.now() + request.timeoutMs;
-    if (!(await takeInTime(this.#slots, request.timeoutMs, request.signal))) {
+    if (!(await this.#slots.takeWithin(request.timeoutMs, request.signal))) {
       return { wasSent: false, message: 'too many requests to the API server are under way' };
     }
     try {
