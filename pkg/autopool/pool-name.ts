@@ -1,5 +1,5 @@
 import type { AutoPoolKey } from '#pkg/pool/auto-pool.ts';
-import { fnvHash } from '#pkg/text/fnv-hash.ts';
+import { fnvHash } from '#pkg/record/record-metadata.ts';
 
 const LONGEST_NAME = 253;
 const UID_CHARACTERS = 5;
