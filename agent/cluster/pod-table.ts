@@ -1,5 +1,5 @@
 import type { PodFacts } from '#agent/sources/pods.ts';
-import { isOlder } from '#pkg/kube/objects/resource-version.ts';
+import { isOlder } from '#pkg/kube/objects/kube-object.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { SeenPod } from './seen-pod.ts';
 

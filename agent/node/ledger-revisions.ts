@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { toRevision } from '#pkg/kube/objects/resource-version.ts';
+import { toRevision } from '#pkg/kube/objects/kube-object.ts';
 import { Backoff } from '#pkg/kube/transport/timing.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { type IpRecord, isSameHolder } from '#pkg/record/ip-record.ts';

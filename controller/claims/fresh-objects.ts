@@ -1,6 +1,5 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
-import type { KubeObject, ObjectName } from '#pkg/kube/objects/kube-object.ts';
-import { isOlder } from '#pkg/kube/objects/resource-version.ts';
+import { isOlder, type KubeObject, type ObjectName } from '#pkg/kube/objects/kube-object.ts';
 import type { ObjectIdentity } from '#pkg/kube/watch/known-objects.ts';
 
 interface OwnWrite {

@@ -1,4 +1,4 @@
-import { toRevision } from '#pkg/kube/objects/resource-version.ts';
+import { toRevision } from '#pkg/kube/objects/kube-object.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 
 interface Members {

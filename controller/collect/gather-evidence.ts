@@ -5,7 +5,7 @@ import type { Evidence } from '#controller/judge/evidence.ts';
 import { launchersOf } from '#controller/judge/judge-vmi.ts';
 import type { OwnerToRead } from '#controller/judge/verdict.ts';
 import { isFinished } from '#pkg/crd/pod-life.ts';
-import { isOlder } from '#pkg/kube/objects/resource-version.ts';
+import { isOlder } from '#pkg/kube/objects/kube-object.ts';
 import { holderKey, type IpRecord, isTimed, recordFamily } from '#pkg/record/ip-record.ts';
 import type { LiveReads } from './live-reads.ts';
 import type { Notes, RecordNotes } from './record-notes.ts';

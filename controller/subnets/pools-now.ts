@@ -1,8 +1,7 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { decodePool } from '#pkg/crd/decode-pool.ts';
 import { type PoolRanges, readPoolRanges } from '#pkg/crd/pool-ranges.ts';
-import { apiVersionOf, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
-import { isOlder } from '#pkg/kube/objects/resource-version.ts';
+import { apiVersionOf, isOlder, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 

@@ -1,8 +1,7 @@
 import { askPastRefusals } from '#pkg/kube/client/caller.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { isOlder, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { type Failure, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
-import { isOlder } from '#pkg/kube/objects/resource-version.ts';
 import { heldBy, LEASES, type LeaseSpec, readLeaseSpec, released } from './lease.ts';
 
 export interface ClaimOptions {

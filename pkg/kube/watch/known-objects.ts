@@ -1,6 +1,5 @@
-import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { isOlder, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { NamespacedMap } from '#pkg/kube/objects/namespaced-map.ts';
-import { isOlder } from '#pkg/kube/objects/resource-version.ts';
 import type { WatchItem } from './watch-item.ts';
 
 export interface ObjectIdentity {

@@ -1,7 +1,6 @@
 import type { Form, KubeClient, Trim } from '#pkg/kube/client/client.ts';
-import type { KubeObject, ListQuery, Resource } from '#pkg/kube/objects/kube-object.ts';
+import { isRestoredSince, type KubeObject, type ListQuery, type Resource } from '#pkg/kube/objects/kube-object.ts';
 import { type Failure, isBreak } from '#pkg/kube/objects/outcome.ts';
-import { isRestoredSince } from '#pkg/kube/objects/resource-version.ts';
 import { report } from '#pkg/kube/transport/report.ts';
 import { Backoff, type BackoffRange, pauseAfter, sleep } from '#pkg/kube/transport/timing.ts';
 import { inSlices } from './in-slices.ts';
