@@ -1,9 +1,8 @@
-import { type Failure, failure, interpret, type Outcome, type Target } from '#pkg/kube/objects/outcome.ts';
+import { FAILURES, type Failure, failure, interpret, type Outcome, type Target } from '#pkg/kube/objects/outcome.ts';
 import type { LoadAccess } from '#pkg/kube/transport/connection.ts';
 import type { ApiResponse, Lost, OpenStream } from '#pkg/kube/transport/exchange.ts';
 import { Backoff, pauseAfter, SYSTEM_TIMING, sleep, type Timing } from '#pkg/kube/transport/timing.ts';
 import { type RawRequest, TRANSPORT_LIMITS, Transport, type TransportLimits } from '#pkg/kube/transport/transport.ts';
-import { AskedPauses } from './asked-pauses.ts';
 
 const FORBIDDEN_FOR_MS = 3_000;
 const PAUSE = { firstMs: 50, mostMs: 1_000 };
@@ -124,6 +123,43 @@ function mayAskAgain({ method }: ApiCall, { because, retryAfterMs }: Failure): b
 
 function sizeOf(result: ApiResponse | Lost): number {
   return 'body' in result && typeof result.body === 'string' ? result.body.length : 0;
+}
+
+/** Beyond this only kinds that pods named as their owners can be in it. */
+const MOST_KINDS = 64;
+
+interface Pause {
+  readonly untilMs: number;
+  readonly message: string;
+}
+
+/**
+ * Pauses that the API server asked for (Retry-After) and that the call which heard of them could not wait for. They bind the calls
+ * that follow: whoever repeats a failed call in a loop need not know about Retry-After.
+ */
+class AskedPauses {
+  readonly #timing: Timing;
+  readonly #pauses = new Map<string, Pause>();
+
+  constructor(timing: Timing) {
+    this.#timing = timing;
+  }
+
+  note(key: string, { because, retryAfterMs, message }: Failure): void {
+    if (retryAfterMs === undefined || !FAILURES[because].retry) return;
+    if (this.#pauses.size >= MOST_KINDS) this.#pauses.clear();
+    this.#pauses.set(key, { untilMs: this.#timing.nowMs() + retryAfterMs, message });
+  }
+
+  /** The failure of a call that would be too early, with what is left of the pause; null if it may be sent. */
+  find(key: string): Failure | null {
+    const pause = this.#pauses.get(key);
+    if (pause === undefined) return null;
+    const retryAfterMs = pause.untilMs - this.#timing.nowMs();
+    if (retryAfterMs > 0) return { ...failure('TooManyRequests', pause.message), retryAfterMs };
+    this.#pauses.delete(key);
+    return null;
+  }
 }
 
 /**
