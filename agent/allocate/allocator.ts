@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { attachmentKey, type Call, type KeyedQueue, nicKey, throwIfAbandoned } from '#agent/calls/call.ts';
 import type { Failpoint } from '#agent/calls/failpoint.ts';
@@ -10,27 +11,30 @@ import type { CatalogSnapshot, PoolCatalog } from '#agent/sources/pool-catalog.t
 import type { AddArgs, AddResponse } from '#pkg/agentapi/wire.ts';
 import { Slots } from '#pkg/concurrency/slots.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
+import { mayAskForPatterns } from '#pkg/pool/asked-pools.ts';
 import type { Route } from '#pkg/pool/pool.ts';
 import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 import type { AddCall, Debts } from './add-call.ts';
 import { type Announcer, toAddResponse } from './answer.ts';
 import type { AutoPools } from './auto-pools.ts';
 import type { FamilyTaker } from './family-taker.ts';
-import { findPatterns, turnAfterLarge } from './find-patterns.ts';
+import { findPatterns } from './find-patterns.ts';
 import {
+  concernsAutoPools,
   type MissingPlan,
+  oncePer,
   type Plan,
   type PlanOptions,
   planAllocation,
-  poolsOf,
-  refuseOtherAddress,
   trySurvey,
 } from './plan.ts';
 import type { Reattachment } from './reattachment.ts';
+import { refuseOtherAddress } from './requested-address.ts';
 import type { StickyTakeOver } from './sticky-take-over.ts';
 
 /** ADDs that an agent has at once. The next one is told at once to try again later. */
 const MOST_ADDS = 1_064;
+const MANY_POOLS = 100;
 
 export interface AllocatorDeps {
   readonly catalog: PoolCatalog;
@@ -82,10 +86,13 @@ export class Allocator {
   async #allocate(asked: AddCall): Promise<AddResponse> {
     throwIfAbandoned(asked.call);
     this.#deps.metrics.queueWait(performance.now() - asked.call.arrivedAtMs);
-    await findPatterns(asked.facts.request, poolsOf(this.#deps.catalog.current()));
+    const { catalog, reattachment, autoPools } = this.#deps;
+    const { request } = asked.facts;
+    if (mayAskForPatterns(request)) await findPatterns(request, catalog.current().list);
     const debts = this.#findDebts(asked);
-    const held = await this.#deps.reattachment.reattach(asked, debts);
-    const add = await this.#deps.autoPools.prepare(asked, new Set(held.map(recordFamily)));
+    const held = await reattachment.reattach(asked, debts);
+    const isConcerned = concernsAutoPools(catalog.current(), request);
+    const add = isConcerned ? await autoPools.prepare(asked, new Set(held.map(recordFamily))) : asked;
     const kept = [...held, ...(await this.#retake(add, held))];
     const plan = this.#plan(add, kept);
     const records = plan === null ? kept : [...kept, ...(await this.#take(add, plan))];
@@ -123,7 +130,7 @@ export class Allocator {
       for (const warning of [...facts.warnings, ...plan.warnings]) {
         log.warn({ containerID: args.containerID, ifName: args.ifName, warning }, 'request warning');
       }
-      refuseOtherAddress(plan.families, held);
+      if (requested.length > 0) refuseOtherAddress(plan.families, held);
       const families = missing(plan);
       const again = oncePer(snapshot, families, (now) => missing(planIn(now)));
       const waitUntilMs = families.some(({ autoPool }) => autoPool !== null) ? autoPools.waitUntilMs(call) : null;
@@ -138,7 +145,7 @@ export class Allocator {
     const holder = { ...facts.holder, attachGeneration: 1 };
     const { cleanGateway } = plan;
     const { taker, autoPools } = this.#deps;
-    await turnAfterLarge(plan);
+    if (isLarge(plan)) await turn();
     try {
       return await taker.take(plan, { holder, cleanGateway, routes: this.#openRoutes(facts), call });
     } catch (thrown) {
@@ -159,7 +166,7 @@ export class Allocator {
    * since, the runtime has given this ADD up: then the DEL stays and releases what was taken here.
    */
   async #consumeRelease(args: AddArgs, spooled: string, records: readonly IpRecord[], call: Call): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     if (!call.signal.aborted && this.#deps.spool.find(args) === spooled) return await this.#deps.spool.remove(args);
     const addresses = records.map(({ spec }) => spec.address).join(', ');
     throw new IpamError(
@@ -193,11 +200,7 @@ function isOtherInterface({ spec }: IpRecord, { ifName }: AddArgs): boolean {
   return spec.state === 'Allocated' && spec.holder.interface !== ifName;
 }
 
-/** A call may ask many times while it waits, and the pools seldom change. */
-function oncePer<K, V>(firstKey: K, firstValue: V, compute: (key: K) => V): (key: K) => V {
-  let [known, value] = [firstKey, firstValue];
-  return (key) => {
-    if (key !== known) [known, value] = [key, compute(key)];
-    return value;
-  };
+/** Such a plan takes milliseconds: other calls have a turn before the address is taken. */
+function isLarge({ families }: MissingPlan): boolean {
+  return families.reduce((sum, { pools, objected }) => sum + pools.length + objected.length, 0) > MANY_POOLS;
 }

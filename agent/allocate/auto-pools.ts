@@ -6,7 +6,6 @@ import type { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Family } from '#pkg/ip/address.ts';
 import type { AddCall } from './add-call.ts';
 import { type MissingPool, missingPoolError, withShortages } from './auto-pool-error.ts';
-import { concernsAutoPools } from './own-pools.ts';
 import { type FamilyPlan, isAwaited, type PlanOptions, trySurvey } from './plan.ts';
 
 export interface AutoPoolsDeps {
@@ -47,7 +46,6 @@ export class AutoPools {
    * those that hold their addresses already, pass.
    */
   async prepare(add: AddCall, held: ReadonlySet<Family>): Promise<AddCall> {
-    if (!concernsAutoPools(this.#deps.catalog.current().pools, add.facts.request)) return add;
     const isMissing = this.#awaited(add.facts, held).length > 0;
     const facts = isMissing ? await this.#untilThere(add, held) : add.facts;
     return { ...add, facts: await this.confirm(facts, held) };

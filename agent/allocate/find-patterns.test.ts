@@ -31,10 +31,6 @@ test.each(['a-[x*', '["a-[x*"'])('what is wrong with a pattern is left to the pl
   await expect(findPatterns(buildRequest({ pod: { annotations } }), POOLS)).resolves.toBeUndefined();
 });
 
-test('a call without patterns goes on at once', async () => {
-  expect(await countTurns(() => findPatterns(buildRequest({ cniConfig: { ipv4: ['a-1'] } }), POOLS))).toBe(0);
-});
-
 test.each([
   { pools: 100, turns: 0 },
   { pools: 101, turns: 1 },

@@ -1,24 +1,19 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Family } from '#pkg/ip/address.ts';
-import { NAMESPACE_ANNOTATIONS, POD_ANNOTATIONS } from '#pkg/pool/annotation-keys.ts';
-import { askedPools } from '#pkg/pool/asked-pools.ts';
+import { askedPools, isPattern } from '#pkg/pool/asked-pools.ts';
 import { matchesAmong } from '#pkg/pool/pattern-matches.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { PoolRequest } from '#pkg/pool/request.ts';
-import { isPattern } from '#pkg/text/wildcard.ts';
-import type { MissingPlan } from './plan.ts';
 
 const LONGEST_STEP_MS = 4;
 const MOST_PATTERNS = 20;
-const MANY_POOLS = 100;
 
 /**
  * Holds the patterns that a tenant wrote against the names of all pools, before the call is planned: the plan is made in one go,
  * and with two thousand pools that search alone would keep all other calls waiting for a tenth of a second.
  */
 export async function findPatterns(request: PoolRequest, pools: readonly Pool[]): Promise<void> {
-  if (!mayHavePatterns(request)) return;
   await turn();
   try {
     await search(patternsOf(request), pools);
@@ -39,27 +34,6 @@ async function search(patterns: readonly [Family, string][], pools: readonly Poo
       stepFromMs = performance.now();
     }
   }
-}
-
-/** A plan of many pools takes milliseconds: others have a turn before the address is taken. */
-export async function turnAfterLarge({ families }: Pick<MissingPlan, 'families'>): Promise<void> {
-  const count = families.reduce((sum, { pools, objected }) => sum + pools.length + objected.length, 0);
-  if (count > MANY_POOLS) await turn();
-}
-
-/** Most calls have none, and are not parsed for this. */
-function mayHavePatterns({ pod, namespace, cniConfig }: PoolRequest): boolean {
-  const podKeys = [POD_ANNOTATIONS.ippool, POD_ANNOTATIONS.ippools];
-  const namespaceKeys = [...NAMESPACE_ANNOTATIONS.v4, ...NAMESPACE_ANNOTATIONS.v6];
-  const texts = [
-    ...podKeys.map((key) => pod.annotations[key]),
-    ...namespaceKeys.map((key) => namespace.annotations[key]),
-  ];
-  return texts.some((text) => text !== undefined && /[*?\]]/.test(text)) || namesOf(cniConfig).some(isPattern);
-}
-
-function namesOf({ ipv4, ipv6 }: PoolRequest['cniConfig']): readonly string[] {
-  return [...ipv4, ...ipv6];
 }
 
 function patternsOf(request: PoolRequest): [Family, string][] {

@@ -1,15 +1,15 @@
-import type { CatalogSnapshot } from '#agent/sources/pool-catalog.ts';
+import { applicationName, type CatalogSnapshot } from '#agent/sources/pool-catalog.ts';
+import { relationTo } from '#pkg/autopool/identity.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { type Address, type Family, formatAddress } from '#pkg/ip/address.ts';
-import { cidrContains, formatCidr, parseAddressWithPrefix } from '#pkg/ip/cidr.ts';
-import { describeSource } from '#pkg/pool/asked-pools.ts';
+import type { Family } from '#pkg/ip/address.ts';
+import { describeSource, subnetSource } from '#pkg/pool/asked-pools.ts';
 import type { AutoPoolKey } from '#pkg/pool/auto-pool.ts';
-import { type Candidate, type Candidates, findCandidates } from '#pkg/pool/candidates.ts';
-import { explainObjections, type Objected, type ObjectionFacts, sortOut } from '#pkg/pool/objections.ts';
+import { type Candidate, type Candidates, findCandidates, type SubnetCandidates } from '#pkg/pool/candidates.ts';
+import { explainObjections, type ObjectionFacts, sortOut } from '#pkg/pool/objections.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { PoolRequest } from '#pkg/pool/request.ts';
-import { describeHolder, type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
-import { autoPoolKey, ownPools } from './own-pools.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { type FamilyPools, placeRequested, type RequestedAddress } from './requested-address.ts';
 
 export interface PlanOptions {
   readonly enableIPv4: boolean;
@@ -20,16 +20,7 @@ export interface PlanOptions {
   readonly multusNamespace: string;
 }
 
-export interface RequestedAddress {
-  readonly pool: Pool;
-  readonly value: bigint;
-}
-
-export interface FamilyPlan {
-  readonly family: Family;
-  /** In the order in which they are tried. */
-  readonly pools: readonly Pool[];
-  readonly objected: readonly Objected[];
+export interface FamilyPlan extends FamilyPools {
   readonly requested: RequestedAddress | null;
   /** The pool that the controller makes for the application; null where pools are named. */
   readonly autoPool: AutoPoolKey | null;
@@ -41,6 +32,12 @@ const PASSING = ['terminating', 'overlap', 'addresses'];
 /** The pool of the application is not there yet, or cannot be used yet: it is worth waiting for. */
 export function isAwaited({ autoPool, pools, objected }: FamilyPlan): boolean {
   return autoPool !== null && pools.length === 0 && objected.every(({ objection }) => PASSING.includes(objection.rule));
+}
+
+/** Whether the rules about pools of one application matter to this pod: every ADD asks, so it must cost next to nothing. */
+export function concernsAutoPools({ ofApplications }: CatalogSnapshot, request: PoolRequest): boolean {
+  const { controller } = request;
+  return controller !== null && (subnetSource(request) !== null || ofApplications.has(applicationName(controller)));
 }
 
 /** What a call still has to take. */
@@ -72,7 +69,7 @@ export function planAllocation(
   const families = surveyed.families.filter(
     (it) => it.pools.length > 0 || it.objected.length > 0 || it.autoPool !== null,
   );
-  const requested = placeRequested(requestedIPs, families, snapshot);
+  const requested = requestedIPs.length === 0 ? null : placeRequested(requestedIPs, families, snapshot);
   for (const plan of families) {
     const { family, pools, objected } = plan;
     if (pools.length > 0 || options.heldFamilies?.has(family) === true || isAwaited(plan)) continue;
@@ -82,7 +79,7 @@ export function planAllocation(
   }
   return {
     ...surveyed,
-    families: families.map((it) => ({ ...it, requested: requested.get(it.family) ?? null })),
+    families: families.map((it) => ({ ...it, requested: requested?.get(it.family) ?? null })),
   };
 }
 
@@ -102,18 +99,9 @@ export function isCandidate({ families }: Plan, { spec }: IpRecord): boolean {
   );
 }
 
-const LISTS = new WeakMap<CatalogSnapshot, readonly Pool[]>();
-
-/** The same list each time for the same snapshot. */
-export function poolsOf(snapshot: CatalogSnapshot): readonly Pool[] {
-  const list = LISTS.get(snapshot) ?? [...snapshot.pools.values()];
-  LISTS.set(snapshot, list);
-  return list;
-}
-
 /** Candidates with their objections and their order, without a verdict: also what `explain` shows. */
 export function surveyPools(request: PoolRequest, snapshot: CatalogSnapshot, options: PlanOptions): Plan {
-  const candidates = findCandidates(request, poolsOf(snapshot), options);
+  const candidates = findCandidates(request, snapshot.list, options);
   return {
     source: describeSource(candidates.source),
     families: [
@@ -144,80 +132,29 @@ function listed(
   family: Family,
   candidates: Candidates,
   autoPool: AutoPoolKey | null,
-  { pools }: CatalogSnapshot,
+  snapshot: CatalogSnapshot,
 ): readonly Candidate[] {
   if (candidates.kind === 'pools') return family === 4 ? candidates.v4 : candidates.v6;
-  return autoPool === null ? [] : ownPools(pools, autoPool).map((pool, listedAt) => ({ pool, listedAt }));
+  return autoPool === null ? [] : ownPools(snapshot, autoPool).map((pool, listedAt) => ({ pool, listedAt }));
 }
 
-/** Finds the pool of each address that was asked for. An address that no candidate may give is refused, and said why. */
-function placeRequested(
-  texts: readonly string[],
-  families: readonly FamilyPlan[],
-  snapshot: CatalogSnapshot,
-): Map<Family, RequestedAddress> {
-  const placed = new Map<Family, RequestedAddress>();
-  for (const text of texts) {
-    const { address, prefix } = parseAddressWithPrefix(text);
-    const before = placed.get(address.family);
-    if (before !== undefined) {
-      if (before.value === address.value) continue;
-      throw refused(
-        `two IPv${address.family} addresses are asked for, ${formatAddress({ ...address, value: before.value })} and ${formatAddress(address)}: one per interface is possible`,
-      );
-    }
-    const pool = findPool(address, families);
-    refuseReserved(address, snapshot);
-    if (prefix !== null && prefix !== pool.subnet.prefix) {
-      throw refused(`${text} is asked for, but pool ${pool.name} has prefix length /${pool.subnet.prefix}`);
-    }
-    placed.set(address.family, { pool, value: address.value });
-  }
-  return placed;
+/** Which pool a pod wants that names a subnet; null: it names none of this family. */
+function autoPoolKey({ subnets, application }: SubnetCandidates, family: Family, nic: string): AutoPoolKey | null {
+  const subnet = family === 4 ? subnets.v4 : subnets.v6;
+  return subnet === null ? null : { subnet, application, interface: nic, family };
 }
 
-/** A repeated ADD that asks for another address than it holds is a contradiction, not a move. */
-export function refuseOtherAddress(families: readonly FamilyPlan[], held: readonly IpRecord[]): void {
-  for (const record of held) {
-    const requested = families.find(({ family }) => family === recordFamily(record))?.requested;
-    if (requested === undefined || requested === null) continue;
-    const address = formatAddress({ family: requested.pool.family, value: requested.value });
-    if (address === record.spec.address) continue;
-    throw refused(`${address} is asked for, but this interface already holds ${record.spec.address}`);
-  }
+/** Normally one, or none while the controller has not made it. Somebody may have made a second one by hand. */
+function ownPools({ ofApplications }: CatalogSnapshot, key: AutoPoolKey): Pool[] {
+  const named = ofApplications.get(applicationName(key.application)) ?? [];
+  return named.filter((pool) => relationTo(pool, key) === 'own');
 }
 
-function findPool(address: Address, families: readonly FamilyPlan[]): Pool {
-  const name = formatAddress(address);
-  const plan = families.find((it) => it.family === address.family);
-  if (plan === undefined)
-    throw refused(`${name} is asked for, but no IPv${address.family} pool is a candidate for this call`);
-  const pool = plan.pools.find((it) => it.addresses.contains(address.value));
-  if (pool !== undefined) return pool;
-  const barred = plan.objected.find((it) => it.pool.addresses.contains(address.value));
-  if (barred !== undefined)
-    throw refused(`${name} is asked for, but its pool ${barred.pool.name} may not be used: ${barred.objection.text}`);
-  const candidates = [...plan.pools, ...plan.objected.map((it) => it.pool)];
-  const near = candidates.find((it) => cidrContains(it.subnet, address));
-  if (near !== undefined)
-    throw refused(`${name} is in the subnet of pool ${near.name}, but not among the addresses it may give`);
-  const where = candidates.map((it) => `${it.name} (${formatCidr(it.subnet)})`).join(', ');
-  throw refused(`${name} is asked for, but it is outside every candidate pool: ${where || 'there is none yet'}`);
-}
-
-function refuseReserved(address: Address, snapshot: CatalogSnapshot): void {
-  const by = snapshot.reservedIps.find(
-    (it) => it.family === address.family && !it.isTerminating && it.addresses.contains(address.value),
-  );
-  if (by !== undefined)
-    throw refused(`${formatAddress(address)} is asked for, but SpiderReservedIP ${by.name} reserves it`);
-}
-
-export function takenError(address: Address, holder: IpRecord | null): IpamError {
-  const by = holder === null ? '' : ` by ${describeHolder(holder)}`;
-  return refused(`${formatAddress(address)} is asked for, but it is taken${by}`);
-}
-
-function refused(message: string): IpamError {
-  return new IpamError('address-refused', message);
+/** A call may ask many times while it waits, and the pools seldom change. */
+export function oncePer<K, V>(firstKey: K, firstValue: V, compute: (key: K) => V): (key: K) => V {
+  let [known, value] = [firstKey, firstValue];
+  return (key) => {
+    if (key !== known) [known, value] = [key, compute(key)];
+    return value;
+  };
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { keepReserved } from '#agent/sources/keep-reserved.ts';
-import type { CatalogSnapshot, PoolCatalog } from '#agent/sources/pool-catalog.ts';
+import { type CatalogSnapshot, catalogPools, type PoolCatalog } from '#agent/sources/pool-catalog.ts';
 import { findLaterOverlaps } from '#pkg/crd/later-overlaps.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
@@ -82,7 +82,7 @@ export class PoolCache implements PoolCatalog, AsyncDisposable {
     const dated = this.#specs.pools.toSorted((a, b) => compareText(a.pool.name, b.pool.name));
     const reservedIps = this.#reserved.all.toSorted((a, b) => compareText(a.name, b.name));
     return {
-      pools: new Map(dated.map(({ pool }) => [pool.name, pool])),
+      ...catalogPools(dated.map(({ pool }) => pool)),
       overlaps: findLaterOverlaps(dated),
       reservedIps,
       reserved: keepReserved(reservedIps, before),

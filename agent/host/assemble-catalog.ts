@@ -1,7 +1,6 @@
 import { keepReserved } from '#agent/sources/keep-reserved.ts';
-import type { CatalogSnapshot } from '#agent/sources/pool-catalog.ts';
+import { type CatalogSnapshot, catalogPools } from '#agent/sources/pool-catalog.ts';
 import { findOverlap } from '#pkg/crd/pool-overlap.ts';
-import { compareText } from '#pkg/pool/order.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { PoolFile } from './pool-files.ts';
 
@@ -34,7 +33,7 @@ export function assembleCatalog(
   }
   const reservedIps = files.flatMap((file) => file.reservedIps);
   return {
-    pools: sortByName(accepted),
+    ...catalogPools(accepted.values()),
     // Of two files that contradict each other only one is accepted.
     overlaps: new Map(),
     reservedIps,
@@ -50,10 +49,6 @@ function inOrder(files: readonly PoolFile[], before: CatalogSnapshot | null): Li
     return earlier === undefined ? 2 : 1;
   };
   return files.flatMap((file) => file.pools).toSorted((a, b) => rank(a) - rank(b));
-}
-
-function sortByName(pools: ReadonlyMap<string, Pool>): Map<string, Pool> {
-  return new Map([...pools].toSorted(([a], [b]) => compareText(a, b)));
 }
 
 function findContradiction(

@@ -1,6 +1,7 @@
 import type { AutoPools } from '#agent/allocate/auto-pools.ts';
 import { exhaustedError } from '#agent/allocate/exhausted.ts';
-import { type Plan, type PlanOptions, planAllocation, surveyPools, takenError } from '#agent/allocate/plan.ts';
+import { type Plan, type PlanOptions, planAllocation, surveyPools } from '#agent/allocate/plan.ts';
+import { takenError } from '#agent/allocate/requested-address.ts';
 import type { Spool } from '#agent/debts/spool.ts';
 import type { AnsweredStore } from '#agent/node/answered-store.ts';
 import type { IsOwn } from '#agent/node/is-own.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NodeIndex } from '#agent/node/node-index.ts';
+import { catalogPools } from '#agent/sources/pool-catalog.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { parseRange } from '#pkg/ip/range.ts';
 import { specOf } from '#test/contract/record-spec.ts';
@@ -18,7 +19,7 @@ test.each([
   const pool = buildPool({ ips: ['10.0.0.7'] });
   const reserved = { 4: IntervalSet.EMPTY, 6: IntervalSet.EMPTY };
   const snapshot = {
-    pools: new Map([[pool.name, pool]]),
+    ...catalogPools([pool]),
     overlaps: new Map(),
     reservedIps: [],
     reserved,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseNamespacePools } from './asked-pools.ts';
+import { buildRequest } from '#test/support/build-pool.ts';
+import { isPattern, mayAskForPatterns, parseNamespacePools } from './asked-pools.ts';
 
 const NEW4 = 'ipam.spidernet.io/default-ipv4-ippool';
 const NEW6 = 'ipam.spidernet.io/default-ipv6-ippool';
@@ -67,4 +68,30 @@ test.each([
   expect(() => parseNamespacePools(annotations)).toThrow(
     expect.objectContaining({ reason: 'bad-annotation', message }),
   );
+});
+
+test.each([
+  { pattern: 'pool-a', expected: false },
+  { pattern: 'pool-*', expected: true },
+  { pattern: 'pool-?', expected: true },
+  { pattern: 'pool-[ab]', expected: true },
+  { pattern: 'pool-[ab', expected: false },
+  { pattern: 'pool-ab]', expected: false },
+  { pattern: 'pool\\a', expected: false },
+])('$pattern is a pattern: $expected', ({ pattern, expected }) => {
+  expect(isPattern(pattern)).toBe(expected);
+});
+
+test.each([
+  { name: 'no name', request: {}, expected: false },
+  { name: 'a plain name', request: { cniConfig: { ipv4: ['a-1'] } }, expected: false },
+  { name: 'the CNI configuration', request: { cniConfig: { ipv6: ['a-*'] } }, expected: true },
+  {
+    name: 'the pod',
+    request: { pod: { annotations: { 'ipam.spidernet.io/ippool': '{"ipv4":["a-?"]}' } } },
+    expected: true,
+  },
+  { name: 'the namespace', request: { namespace: { annotations: { [OLD4]: '["[ab]"]' } } }, expected: true },
+])('whether a call may ask for patterns: $name', ({ request, expected }) => {
+  expect(mayAskForPatterns(buildRequest(request))).toBe(expected);
 });

@@ -47,6 +47,23 @@ export function askedPools(request: PoolRequest): AskedPools | null {
   return fromIppools(request) ?? fromIppool(request) ?? fromNamespace(request) ?? fromCniConfig(request);
 }
 
+/** Whether a name that somebody wrote stands for all pools that match it. */
+export function isPattern(name: string): boolean {
+  return /[*?]/.test(name) || (name.includes('[') && name.includes(']'));
+}
+
+/** Whether some source may name a pattern. Most calls have none, and are not parsed for this. */
+export function mayAskForPatterns({ pod, namespace, cniConfig }: PoolRequest): boolean {
+  const podKeys = [POD_ANNOTATIONS.ippool, POD_ANNOTATIONS.ippools];
+  const namespaceKeys = [...NAMESPACE_ANNOTATIONS.v4, ...NAMESPACE_ANNOTATIONS.v6];
+  const texts = [
+    ...podKeys.map((key) => pod.annotations[key]),
+    ...namespaceKeys.map((key) => namespace.annotations[key]),
+  ];
+  const names = [...cniConfig.ipv4, ...cniConfig.ipv6];
+  return texts.some((text) => text !== undefined && /[*?\]]/.test(text)) || names.some(isPattern);
+}
+
 function fromIppools(request: PoolRequest): AskedPools | null {
   const text = request.pod.annotations[POD_ANNOTATIONS.ippools];
   if (text === undefined) return null;

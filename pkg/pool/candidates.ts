@@ -2,12 +2,12 @@ import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Family } from '#pkg/ip/address.ts';
 import { quote } from '#pkg/ip/quote.ts';
 import { listSome } from '#pkg/text/text-list.ts';
-import { isPattern } from '#pkg/text/wildcard.ts';
 import {
   askedPools,
   askedSubnets,
   type CandidateSource,
   describeSource,
+  isPattern,
   type NameList,
   type SubnetSource,
   subnetSource,

@@ -6,10 +6,6 @@ type Token = 'star' | ((point: string) => boolean);
 const ASCII_CODES = 128;
 const ASCII = /^[\0-\x7f]*$/;
 
-export function isPattern(name: string): boolean {
-  return /[*?]/.test(name) || (name.includes('[') && name.includes(']'));
-}
-
 /** Patterns of Go's filepath.Match, because that is what users of Spiderpool have written. */
 export function compilePattern(pattern: string): (name: string) => boolean {
   const tokens = tokenize(pattern);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { surveyPools } from '#agent/allocate/plan.ts';
+import { catalogPools } from '#agent/sources/pool-catalog.ts';
 import { PoolView } from '#agent/views/pool-view.ts';
 import { decodePool } from '#pkg/crd/decode-pool.ts';
 import { formatAddress } from '#pkg/ip/address.ts';
@@ -43,7 +44,7 @@ function tried(pools: readonly Pool[], { request, reserved }: Asked = {}): strin
     multusNamespace: 'kube-system',
   };
   const snapshot = {
-    pools: new Map(pools.map((it) => [it.name, it])),
+    ...catalogPools(pools),
     reservedIps: [],
     reserved: { 4: reservedOf(reserved), 6: IntervalSet.of([]) },
     overlaps: new Map(),
