@@ -38,31 +38,31 @@ function toRoutes(record: IpRecord): WireRoute[] {
   return [...all, { ifName: holder.interface, dst: DEFAULT_DESTINATION[recordFamily(record)], gw: gateway }];
 }
 
-/** What is needed of the prober here. Never rejects. */
+/** Announces on one link. Never rejects. */
 export interface Announcing {
   announce(target: AnnounceTarget): Promise<Announcement>;
 }
 
 /** Tells the neighbours who has an address now, whether it was probed or not. Nobody waits for it, and no call fails by it. */
 export class Announcer {
-  readonly #prober: Announcing | null;
+  readonly #links: Announcing | null;
   readonly #log: Logger;
   readonly #said = new Set<Announcement['kind']>();
 
-  /** The prober is null where this process may not send: that was said when it started. */
-  constructor(prober: Announcing | null, log: Logger) {
-    this.#prober = prober;
+  /** `links` is null where this process may not send: that was said when it started. */
+  constructor(links: Announcing | null, log: Logger) {
+    this.#links = links;
     this.#log = log;
   }
 
   announce({ netns, interface: name }: Pick<Holder, 'netns' | 'interface'>, records: readonly IpRecord[]): void {
-    if (this.#prober === null || records.length === 0) return;
+    if (this.#links === null || records.length === 0) return;
     const texts = records.map(({ spec }) => spec.address);
     const log = (outcome: Announcement) => this.#report(outcome, { addresses: texts, interface: name });
     if (netns === undefined) {
       log({ kind: 'no-namespace', why: UNSEEN_NAMESPACE });
     } else {
-      void this.#prober.announce({ netns, interface: name, addresses: texts.map(parseAddress) }).then(log);
+      void this.#links.announce({ netns, interface: name, addresses: texts.map(parseAddress) }).then(log);
     }
   }
 

@@ -70,7 +70,7 @@ export interface AgentPorts {
   readonly log: Logger;
   readonly failpoint?: Failpoint | undefined;
   /** Null where this process may not probe. */
-  readonly prober: (Probing & Announcing) | null;
+  readonly prober: (Probing & { readonly announcer: Announcing }) | null;
   readonly probeSettings: ProbeSettings;
   /** Null: Suspect addresses that nobody takes stay as they are. */
   readonly sweepTiming?: SweepTiming | null;
@@ -159,7 +159,7 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     index,
     reattachment,
     taker,
-    announcer: new Announcer(prober, log),
+    announcer: new Announcer(prober?.announcer ?? null, log),
     spool,
     journal,
     sticky,

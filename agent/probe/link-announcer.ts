@@ -1,5 +1,6 @@
 import { bindPacketSocket, sendFrame } from '#agent/probe/kernel/libc.ts';
 import { findLink, isLinkRunning, type Link } from '#agent/probe/kernel/link.ts';
+import { type NetnsReach, whyUnseen } from '#agent/probe/kernel/netns-path.ts';
 import { NetnsFailure, whyFailed } from '#agent/probe/kernel/probe-failure.ts';
 import type { NetnsSocket, SocketOpener } from '#agent/probe/kernel/socket-opener.ts';
 import { chooseDialect } from '#agent/probe/wire/choose-dialect.ts';
@@ -16,8 +17,7 @@ export interface LinkAnnouncerOptions {
   readonly sockets: SocketOpener;
   /** The time to wait for the link to be up, and again for its addresses not to be tentative. */
   readonly waitMs: number;
-  /** Why this path is not opened; null if it may be. */
-  readonly whyUnseen: (netns: string) => string | null;
+  readonly sight: NetnsReach;
   readonly throwIfStopped: () => void;
 }
 
@@ -30,9 +30,10 @@ export class LinkAnnouncer {
     this.#options = options;
   }
 
-  /** Never rejects. No system call is made in this turn of the event loop. */
+  /** When the link is up; callers need not wait for it. Never rejects. No system call is made in this turn of the event loop. */
   async announce(target: AnnounceTarget): Promise<Announcement> {
-    const unseen = this.#options.whyUnseen(target.netns);
+    // Checked before the wait for a turn.
+    const unseen = whyUnseen(target.netns, this.#options.sight);
     if (unseen !== null) return { kind: 'no-namespace', why: unseen };
     if (!(await this.#slots.take())) return { kind: 'failed', why: 'too many are to be announced before it' };
     try {

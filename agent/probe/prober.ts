@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attachFilter, bindPacketSocket, joinGroup, receiveFrame, sendFrame } from '#agent/probe/kernel/libc.ts';
 import { findLink, isLinkReady, readDriver, setLinkUp } from '#agent/probe/kernel/link.ts';
-import { isOfProcess, NETNS_DIRECTORIES, refuseNetnsPath } from '#agent/probe/kernel/netns-path.ts';
+import { NETNS_DIRECTORIES, type NetnsReach, whyHidden } from '#agent/probe/kernel/netns-path.ts';
 import { ProbeFailure, whyFailed } from '#agent/probe/kernel/probe-failure.ts';
 import { SocketOpener } from '#agent/probe/kernel/socket-opener.ts';
 import { Ticker } from '#agent/probe/kernel/ticker.ts';
@@ -9,7 +9,7 @@ import { chooseDialect } from '#agent/probe/wire/choose-dialect.ts';
 import type { Address } from '#pkg/ip/address.ts';
 import { Conversation, type Wire } from './conversation.ts';
 import { LinkAnnouncer } from './link-announcer.ts';
-import type { Announcement, AnnounceTarget, ProbeTarget, ProbeVerdict } from './probe-target.ts';
+import type { ProbeTarget, ProbeVerdict } from './probe-target.ts';
 
 const TICK_MS = 3;
 const CARRIER_WAIT_MS = 2_000;
@@ -27,21 +27,21 @@ export interface ProberOptions {
 
 /** Asks on the pod's link whether another host uses an address. Create it at boot, before any thread enters a namespace. */
 export class Prober implements Disposable {
+  /** Announces by the sockets of this prober. */
+  readonly announcer: LinkAnnouncer;
   readonly #ticker = new Ticker(TICK_MS);
-  readonly #directories: readonly string[];
+  readonly #sight: NetnsReach;
   readonly #sockets: SocketOpener;
-  readonly #seesProcesses: boolean;
-  readonly #announcer: LinkAnnouncer;
   #isDisposed = false;
 
   constructor(options: ProberOptions = {}) {
-    this.#directories = options.netnsDirectories ?? NETNS_DIRECTORIES;
-    this.#sockets = new SocketOpener(this.#directories, this.#ticker);
-    this.#seesProcesses = options.seesProcesses ?? true;
-    this.#announcer = new LinkAnnouncer({
+    const { netnsDirectories: directories = NETNS_DIRECTORIES, seesProcesses = true } = options;
+    this.#sight = { directories, seesProcesses };
+    this.#sockets = new SocketOpener(directories, this.#ticker);
+    this.announcer = new LinkAnnouncer({
       sockets: this.#sockets,
       waitMs: options.linkWaitMs ?? LINK_WAIT_MS,
-      whyUnseen: (netns) => this.#whyHidden(netns) ?? this.#whyRefused(netns),
+      sight: this.#sight,
       throwIfStopped: () => this.#throwIfOver(undefined),
     });
   }
@@ -57,11 +57,6 @@ export class Prober implements Disposable {
     }
   }
 
-  /** Announces the addresses on the link when it is up. Never rejects; callers need not wait for it. */
-  async announce(target: AnnounceTarget): Promise<Announcement> {
-    return await this.#announcer.announce(target);
-  }
-
   /** Open probes fail at their next tick. */
   [Symbol.dispose](): void {
     if (this.#isDisposed) return;
@@ -74,7 +69,7 @@ export class Prober implements Disposable {
     const gateway = gatewayOf(target);
     if (!detectConflict && gateway === null) return { kind: 'skipped', why: 'there is nothing to ask' };
     throwIfOver();
-    const hidden = this.#whyHidden(netns);
+    const hidden = whyHidden(netns, this.#sight);
     if (hidden !== null) return { kind: 'skipped', why: hidden };
     using socket = await this.#sockets.open(netns);
     const link = await findLink(socket.fd, name);
@@ -118,17 +113,6 @@ export class Prober implements Disposable {
       await sleep(CARRIER_LOOK_MS);
     }
     return wasDown;
-  }
-
-  #whyHidden(netns: string): string | null {
-    if (this.#seesProcesses || !isOfProcess(netns)) return null;
-    return `${netns} names a process of the host, which this agent does not see`;
-  }
-
-  /** Checked before the wait for a turn. */
-  #whyRefused(netns: string): string | null {
-    const refusal = refuseNetnsPath(netns, this.#directories);
-    return refusal === null ? null : `network namespace ${netns} ${refusal}`;
   }
 
   #throwIfOver(signal: AbortSignal | undefined): void {

@@ -27,7 +27,7 @@ test.each(CASES)('over $wiring: hosts that knew another owner of $address know t
   await lan.host.must('ip', ...knew);
   expect(await neighbourMac(lan.host, row.address)).toBe(OLD_MAC);
   const announce = async () => {
-    expect(await prober.announce(announcementOn(lan, row.address))).toEqual({ kind: 'announced' });
+    expect(await prober.announcer.announce(announcementOn(lan, row.address))).toEqual({ kind: 'announced' });
     await sleep(100);
     return await neighbourMac(lan.host, row.address);
   };
@@ -40,7 +40,7 @@ test('nothing happens before the caller continues, and an obstacle is returned a
   const told: unknown[] = [];
   const target = announcementOn(lan, '10.9.0.50');
   const announcing = [target, { ...target, interface: 'eth7' }, { ...target, netns: '/etc/passwd' }].map(
-    async (it) => void told.push({ ...(await prober.announce(it)), interface: it.interface }),
+    async (it) => void told.push({ ...(await prober.announcer.announce(it)), interface: it.interface }),
   );
   expect(told).toEqual([]);
   await Promise.all(announcing);
@@ -62,7 +62,7 @@ test.each([
   const ip = (command: string) => lan.pod.must('ip', ...command.split(' '));
   for (const command of before) await ip(command);
   using prober = new Prober({ linkWaitMs: 30_000 });
-  const announcing = prober.announce(announcementOn(lan, '10.9.0.50', 'fd09::50'));
+  const announcing = prober.announcer.announce(announcementOn(lan, '10.9.0.50', 'fd09::50'));
   await sleep(300);
   for (const command of after) await ip(command);
   expect(await announcing).toEqual({ kind: 'announced' });
@@ -72,8 +72,8 @@ test('a namespace that is deleted, and an agent that stops, do not wait for thei
   await using lan = await makeLan('veth');
   await using other = await makeLan('veth');
   const prober = new Prober({ linkWaitMs: 60_000 });
-  const ofDeleted = prober.announce(announcementOn(lan, '10.9.0.50'));
-  const ofStopped = prober.announce(announcementOn(other, '10.9.0.50'));
+  const ofDeleted = prober.announcer.announce(announcementOn(lan, '10.9.0.50'));
+  const ofStopped = prober.announcer.announce(announcementOn(other, '10.9.0.50'));
   await sleep(300);
   await lan.pod.remove();
   expect(await ofDeleted).toMatchObject({ kind: 'no-namespace' });
@@ -85,7 +85,7 @@ test('a switch that sends frames back does not make the pod its own duplicate', 
   await using lan = await makeLan('bridge');
   await lan.middle.must('ip', 'link', 'set', 'pod0', 'type', 'bridge_slave', 'hairpin', 'on');
   using prober = new Prober({ linkWaitMs: 30_000 });
-  const announcing = prober.announce(announcementOn(lan, '10.9.0.50', 'fd09::50'));
+  const announcing = prober.announcer.announce(announcementOn(lan, '10.9.0.50', 'fd09::50'));
   await lan.pod.must('sh', '-c', 'ip address add fd09::50/64 dev eth0; ip link set eth0 up');
   expect(await announcing).toEqual({ kind: 'announced' });
   expect(await lan.pod.must('ip', 'address', 'show', 'to', 'fd09::50')).not.toMatch(/tentative|dadfailed/);
@@ -98,7 +98,7 @@ test('an IPv6 address for which the kernel found a duplicate is not announced', 
   const shown = () => lan.pod.must('ip', 'address', 'show', 'to', 'fd09::50');
   await expect.poll(shown, { timeout: 20_000 }).toContain('dadfailed');
   using prober = new Prober({ linkWaitMs: 100 });
-  expect(await prober.announce(announcementOn(lan, 'fd09::50'))).toEqual({
+  expect(await prober.announcer.announce(announcementOn(lan, 'fd09::50'))).toEqual({
     kind: 'failed',
     why: 'fd09::50 stays tentative on eth0',
   });

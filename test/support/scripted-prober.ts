@@ -5,6 +5,7 @@ import { formatAddress } from '#pkg/ip/address.ts';
 
 /** Answers from a table of addresses; all others are free. */
 export class ScriptedProber implements Probing, Announcing {
+  readonly announcer: Announcing = this;
   readonly probed: string[] = [];
   readonly announced: string[] = [];
   readonly verdicts: Record<string, ProbeVerdict>;
