@@ -48,6 +48,18 @@ test('a node that is alone takes one address after the other', async () => {
   expect(others).toEqual(Array.from({ length: 19 }, (_, at) => (first + at + 1) % 100));
 });
 
+test('an address put back is taken again only after all others', async () => {
+  const { view } = buildView(() => []);
+  await view.reload();
+  const picked = Array.from({ length: 101 }, () => {
+    const value = view.pick() ?? -1n;
+    view.putBack(value);
+    return value;
+  });
+  expect(new Set(picked).size).toBe(100);
+  expect(picked[100]).toBe(picked[0]);
+});
+
 test('beside another node it takes every second address, then the others too, each once', async () => {
   const { view, take } = buildView(() => takenBy('worker-2', 0));
   await view.reload();

@@ -3,17 +3,7 @@ import { FreeSpace } from '#pkg/ip/free-space.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { within } from '#pkg/kube/transport/timing.ts';
 import type { TakenAddress } from '#pkg/ledger/ledger.ts';
-import {
-  type Choice,
-  chooseNext,
-  chooseOwn,
-  countOwn,
-  cursorApart,
-  isOwn,
-  type Share,
-  shareOf,
-  startCursor,
-} from '#pkg/pool/choose.ts';
+import { chooseOwn, countOwn, cursorApart, isOwn, type Share, shareOf, startCursor } from '#pkg/pool/choose.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { RecordState } from '#pkg/record/ip-record.ts';
 import { Suspects } from './suspects.ts';
@@ -161,13 +151,14 @@ export class PoolView {
 
   /** Next-fit: through this node's share of what the last load left free and of what came back since, then through everything. */
   pick(): bigint | null {
-    const choice = this.#own.choose(this.#free, this.#cursor) ?? chooseNext(this.#free, this.#cursor);
-    if (choice === null) return null;
-    this.#hold(choice.value);
-    this.#cursor = choice.cursor;
+    const value = this.#own.choose(this.#free, this.#cursor) ?? this.#free.next(this.#cursor);
+    if (value === null) return null;
+    this.#hold(value);
+    // The address just given rests longest.
+    this.#cursor = value + 1n;
     this.#picks += 1;
     if (this.#picks === SECOND_LOOK_AFTER && this.#own.isWhole) this.#lookAgain();
-    return choice.value;
+    return value;
   }
 
   /** Waits a short time only: a lost create shows the other nodes too. */
@@ -270,7 +261,7 @@ class OwnShare {
     return this.share.of === 1;
   }
 
-  choose(free: FreeSpace, cursor: bigint): Choice | null {
+  choose(free: FreeSpace, cursor: bigint): bigint | null {
     if (this.#left > 0n) this.#left -= 1n;
     else if (this.#back > RESTING) this.#back -= 1;
     else return null;

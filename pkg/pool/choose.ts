@@ -1,12 +1,6 @@
 import type { FreeSpace, Residue } from '#pkg/ip/free-space.ts';
 import type { Pool } from './pool.ts';
 
-/** A free address, and where the next search in this pool starts: the address just given rests longest. */
-export interface Choice {
-  readonly value: bigint;
-  readonly cursor: bigint;
-}
-
 const FNV_OFFSET = 0xcbf29ce484222325n;
 const FNV_PRIME = 0x100000001b3n;
 
@@ -25,10 +19,6 @@ export function startCursor(node: string, pool: Pool): bigint {
   return pool.addresses.nth(startOffset(node, pool.name, pool.addresses.size)) ?? 0n;
 }
 
-export function chooseNext(free: FreeSpace, cursor: bigint): Choice | null {
-  return toChoice(free.next(cursor));
-}
-
 /** Which addresses of a pool are a node's to take first: of `of` nodes it is the one after `rank` others. */
 export interface Share {
   readonly rank: number;
@@ -44,8 +34,8 @@ export function shareOf(node: string, nodes: Iterable<string>): Share {
 }
 
 /** Next-fit among the share's own: every `of`th address. Nodes that know of each other do not meet there, however old their views are. */
-export function chooseOwn(free: FreeSpace, cursor: bigint, share: Share): Choice | null {
-  return toChoice(free.nextOf(toResidue(share), cursor));
+export function chooseOwn(free: FreeSpace, cursor: bigint, share: Share): bigint | null {
+  return free.nextOf(toResidue(share), cursor);
 }
 
 export function isOwn(value: bigint, { rank, of }: Share): boolean {
@@ -64,8 +54,4 @@ export function cursorApart(free: FreeSpace, { rank, of }: Share): bigint | null
 
 function toResidue({ rank, of }: Share): Residue {
   return { modulus: BigInt(of), rest: BigInt(rank) };
-}
-
-function toChoice(value: bigint | null): Choice | null {
-  return value === null ? null : { value, cursor: value + 1n };
 }
