@@ -1,6 +1,6 @@
 import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2';
 import { Slots } from '#pkg/concurrency/slots.ts';
-import { AccessCache, CurrentSession, type LoadAccess, type SessionLimits } from './connection.ts';
+import { type Access, destroySession, type LoadAccess, openSession, type SessionLimits } from './connection.ts';
 import { type ApiResponse, exchange, type Lost, type OpenStream, openStream } from './exchange.ts';
 import { within } from './timing.ts';
 
@@ -34,6 +34,7 @@ type Attempt<T> = (
 ) => Promise<T | ApiResponse | Lost>;
 
 const MOST_ATTEMPTS = 3;
+const FRESH_FOR_MS = 30_000;
 
 /** Requests to the API server over one HTTP/2 session at a time. No promise rejects: failures are in the result. */
 export class Transport {
@@ -116,5 +117,84 @@ export class Transport {
     } catch (thrown) {
       return { wasSent: false, message: thrown instanceof Error ? thrown.message : String(thrown) };
     }
+  }
+}
+
+/** The access in use. Kubelet replaces a token long before it expires, so the old one is used while the new one is read. */
+class AccessCache {
+  readonly #load: LoadAccess;
+  #access: Access | null = null;
+  #loadedAtMs = 0;
+  #loading: Promise<Access> | null = null;
+
+  constructor(load: LoadAccess) {
+    this.#load = load;
+  }
+
+  current(): Access | Promise<Access> {
+    if (this.#access === null) return this.reload();
+    if (performance.now() - this.#loadedAtMs > FRESH_FOR_MS) this.reload().catch(() => {}); // the access in use stays
+    return this.#access;
+  }
+
+  reload(): Promise<Access> {
+    this.#loading ??= this.#reload().finally(() => {
+      this.#loading = null;
+    });
+    return this.#loading;
+  }
+
+  async #reload(): Promise<Access> {
+    this.#loadedAtMs = performance.now(); // a failing source is read again after the same time
+    this.#access = await this.#load();
+    return this.#access;
+  }
+}
+
+/**
+ * The one session that new requests use. It is opened at the first use. A retired session finishes its requests and closes. Each
+ * connect reads the access again: the CA, a client certificate or the address may have been replaced.
+ */
+class CurrentSession {
+  readonly #loadAccess: () => Promise<Access>;
+  readonly #limits: SessionLimits;
+  readonly #open = new Set<ClientHttp2Session>();
+  #current: ClientHttp2Session | null = null;
+  #opening: Promise<ClientHttp2Session> | null = null;
+  #isClosed = false;
+
+  constructor(loadAccess: () => Promise<Access>, limits: SessionLimits) {
+    this.#loadAccess = loadAccess;
+    this.#limits = limits;
+  }
+
+  /** Rejects if no connection can be made. */
+  get(): ClientHttp2Session | Promise<ClientHttp2Session> {
+    if (this.#current !== null && !this.#current.closed && !this.#current.destroyed) return this.#current;
+    this.#opening ??= this.#connect().finally(() => {
+      this.#opening = null;
+    });
+    return this.#opening;
+  }
+
+  retire(session: ClientHttp2Session): void {
+    if (this.#current === session) this.#current = null;
+    if (!session.closed) session.close();
+  }
+
+  /** Requests under way end without an answer. */
+  close(): void {
+    this.#isClosed = true;
+    for (const session of this.#open) destroySession(session);
+  }
+
+  async #connect(): Promise<ClientHttp2Session> {
+    if (this.#isClosed) throw new Error('the client is closed');
+    const session = await openSession(await this.#loadAccess(), this.#limits);
+    this.#open.add(session);
+    session.once('close', () => this.#open.delete(session));
+    if (this.#isClosed) destroySession(session);
+    this.#current = session;
+    return session;
   }
 }
