@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import type { ProbeVerdict } from '#agent/probe/probe-target.ts';
 import { NO_METRICS } from '#agent/report/agent-metrics.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { addArgs, delArgs, NO_PROBING, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { ScriptedProber } from '#test/support/scripted-prober.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.29'], gateway: '10.0.0.1', isDefault: true });
@@ -150,7 +150,7 @@ test.each([{ detectConflict: true }, { detectGateway: true }])(
 test('a conflict that cannot be written down is no reason to give the address out, now or at the next try', async () => {
   const below = createMemoryLedger();
   let isAway = true;
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     amend: async (seen, next) => {
       if (isAway) throw new IpamError('api-server-unavailable', 'the ledger is away');
       return await below.amend(seen, next);

@@ -2,10 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { addArgs, type MemoryAgent, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 
 /** More than the creates that may be under way in one pool. */
 const CROWD = 100;
@@ -30,7 +30,7 @@ function holdingLedger(holds: 'create' | 'takenOf') {
     script.calls += 1;
     await held.promise;
   };
-  const ledger: Ledger = scriptedLedger(below, {
+  const ledger: Ledger = ledgerWith(below, {
     create: async (spec, limits) => {
       if (script.rivals > 0 && spec.pool.name === 'busy') {
         script.rivals -= 1;
@@ -83,7 +83,7 @@ test('a burst in one pool has a bounded number of creates under way', async () =
 test('a crowd of calls that find their pool full shares one read of it', async () => {
   const below: Ledger = createMemoryLedger();
   let reads = 0;
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     takenOf: async (pool) => {
       reads += 1;
       await turn();
@@ -128,7 +128,7 @@ test('an address that was not taken after all wakes who waits for one', async ()
   const below: Ledger = createMemoryLedger();
   const failing = Promise.withResolvers<never>();
   let creates = 0;
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     create: (spec, limits) => {
       creates += 1;
       return creates === 1 ? failing.promise : below.create(spec, limits);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
 
@@ -71,7 +71,7 @@ test('a record that an import made behind the back of the agent is found before 
 test('a new pod costs no read of the ledger', async () => {
   let lists = 0;
   const below = createMemoryLedger();
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     byHolder: (key) => {
       lists += 1;
       return below.byHolder(key);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
 const SET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 's-1' };
@@ -12,7 +12,7 @@ const SET = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 's-1'
 async function start(meddle: (seen: IpRecord) => Promise<unknown>) {
   const below = createMemoryLedger();
   let isMeddling = false;
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     amend: async (seen, next) => {
       if (isMeddling) await meddle(seen);
       return await below.amend(seen, next);

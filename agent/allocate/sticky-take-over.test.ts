@@ -4,13 +4,13 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { parseRange } from '#pkg/ip/range.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { NO_PROBING } from '#test/support/memory-agent.ts';
 import { type MemoryClusterAgent, startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { ScriptedProber } from '#test/support/scripted-prober.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
@@ -33,7 +33,7 @@ function counted(below: Ledger, calls: string[]): Ledger {
       return method.apply(below, args);
     };
   };
-  return scriptedLedger(below, {
+  return ledgerWith(below, {
     create: note('create', below.create),
     takeOver: note('takeOver', below.takeOver),
     amend: note('amend', below.amend),
@@ -79,7 +79,7 @@ test('a first pod lists once and takes what is free', async () => {
 test('a take-over that met a change of the record is tried again from the list on', async () => {
   const below = createMemoryLedger();
   let isTouched = false;
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     takeOver: async (seen, next) => {
       if (!isTouched) await below.amend(seen, { ...seen.spec, holder: { ...seen.spec.holder, attachGeneration: 5 } });
       isTouched = true;
@@ -94,7 +94,7 @@ test('a take-over that met a change of the record is tried again from the list o
 
 test('a record that changes under every try ends as address-held, and no second address is taken', async () => {
   const below = createMemoryLedger();
-  const ledger = scriptedLedger(below, { takeOver: async () => ({ done: false, because: 'changed' }) });
+  const ledger = ledgerWith(below, { takeOver: async () => ({ done: false, because: 'changed' }) });
   await using made = await startMemoryClusterAgent([POOL], { ledger });
   await retained(made);
   const next = made.pods.put('db-0', { uid: 'second', controller: SET });
@@ -317,7 +317,7 @@ test('an address that a lost answer left with its pod is probed before it is giv
     await below.takeOver(seen, next);
     throw new IpamError('outcome-unknown', 'the API server does not answer');
   };
-  const ledger = scriptedLedger(below, { takeOver: lostAnswer });
+  const ledger = ledgerWith(below, { takeOver: lostAnswer });
   await using made = await startMemoryClusterAgent([POOL], { ledger, prober, probeSettings: PROBING });
   const [address = ''] = await retained(made);
   const next = made.pods.put('db-0', { uid: 'second', controller: SET });

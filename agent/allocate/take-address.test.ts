@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { NO_PROBING } from '#test/support/memory-agent.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { ScriptedProber } from '#test/support/scripted-prober.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.11'], isDefault: true });
@@ -32,7 +32,7 @@ test('an address that landed late for the sandbox before becomes that of the san
 
 test('one that somebody else took over meanwhile is lost, and another is taken', async () => {
   const below = createMemoryLedger();
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     amend: async (seen, next) => {
       const { done } = await below.release(seen);
       await below.create({
@@ -55,7 +55,7 @@ test('one that somebody else took over meanwhile is lost, and another is taken',
 test('an address whose quarantine could not be written is found by the DEL that follows', async () => {
   const below = createMemoryLedger();
   const away = new IpamError('api-server-unavailable', 'the API server is away');
-  const ledger = scriptedLedger(below, { amend: () => Promise.reject(away) });
+  const ledger = ledgerWith(below, { amend: () => Promise.reject(away) });
   const conflict = { kind: 'conflict', mac: '02:00:00:00:00:99' } as const;
   const prober = new ScriptedProber({ '10.0.0.10': conflict, '10.0.0.11': conflict });
   const probeSettings = { ...NO_PROBING, detectConflict: true };

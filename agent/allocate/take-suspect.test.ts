@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { ScriptedProber } from '#test/support/scripted-prober.ts';
 
 const IPS = ['10.0.0.10', '10.0.0.11'];
@@ -94,7 +94,7 @@ test('what one call could not ask about the next one may', async () => {
 test('one that its holder took back during the probe is left alone', async () => {
   const below = createMemoryLedger();
   const suspect = await suspectIn(below, '10.0.0.10');
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     takeOver: async (seen, next) => {
       await below.amend(suspect, { ...suspect.spec, state: 'Allocated' });
       return await below.takeOver(seen, next);

@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { delArgs } from '#test/support/memory-agent.ts';
 import { type MemoryClusterAgent, startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { turnedClock } from '#test/support/turned-clock.ts';
 import { startBackground } from './background.ts';
 
@@ -21,7 +21,7 @@ function portsOf(made: MemoryClusterAgent) {
 test('an agent is ready before a long spool is drained; the rest is drained later, and rule 8 holds for it', async () => {
   const below = createMemoryLedger();
   const clock = turnedClock();
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     release: async (seen) => {
       clock.turn(4_000);
       return await below.release(seen);
@@ -54,7 +54,7 @@ test('the rounds of spool and journal do not wait for each other', async () => {
   const answer = Promise.withResolvers<void>();
   const asked: string[] = [];
   let isAway = false;
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     release: async (seen) => {
       if (isAway) throw new IpamError('api-server-unavailable', 'away');
       asked.push(seen.spec.holder.name);

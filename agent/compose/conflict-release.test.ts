@@ -9,11 +9,11 @@ import { buildServer } from '#agent/serve/server.ts';
 import type { PodFacts } from '#agent/sources/pods.ts';
 import { PATHS } from '#pkg/agentapi/wire.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
 import { MemoryPods } from '#test/support/memory-pods.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { callSocket } from '#test/support/socket-call.ts';
 
 const V4 = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
@@ -99,7 +99,7 @@ test('a sandbox that an ADD works on is released after the ADD, not in the middl
   const reading = Promise.withResolvers<void>();
   const goesOn = Promise.withResolvers<void>();
   const done: string[] = [];
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     get: async (name) => {
       reading.resolve();
       await goesOn.promise;

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { abandonedWrite } from '#pkg/ledger/abandoned-write.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { Journal, journalled } from './journal.ts';
 import { type AbandonedName, entryFileName, type OwedRelease } from './journal-entry.ts';
 
@@ -141,7 +141,7 @@ async function over(script: Partial<Ledger>) {
   const path = await mkdtemp(join(tmpdir(), 'ipledger-journal-'));
   const journal = await Journal.open(join(path, 'journal'), () => {});
   const below = createMemoryLedger();
-  const ledger = journalled(scriptedLedger(below, script), journal, () => NOW);
+  const ledger = journalled(ledgerWith(below, script), journal, () => NOW);
   return { below, ledger, journal, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 

@@ -5,8 +5,9 @@ import { makeDirectory, refuseForeignDirectory } from '#agent/node/private-direc
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
-import type { CreateLimits, CreateOutcome, Ledger, UpdateOutcome } from '#pkg/ledger/ledger.ts';
-import type { Holder, IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
+import type { Ledger, UpdateOutcome } from '#pkg/ledger/ledger.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
+import type { Holder, IpRecord } from '#pkg/record/ip-record.ts';
 import { recordName } from '#pkg/record/record-metadata.ts';
 import {
   attachmentOf,
@@ -152,8 +153,8 @@ export function journalled(ledger: Ledger, journal: Journal, now: () => Date): L
     }
   };
   const change = (holder: Holder, write: () => Promise<UpdateOutcome>) => watched(holder, true, write);
-  return {
-    create: async (spec: RecordSpec, limits?: CreateLimits): Promise<CreateOutcome> => {
+  return ledgerWith(ledger, {
+    create: async (spec, limits) => {
       const outcome = await watched(spec.holder, false, () => ledger.create(spec, limits));
       if (outcome.mayStillLand === true) {
         const name = recordName(parseAddress(spec.address), spec.domain);
@@ -161,15 +162,7 @@ export function journalled(ledger: Ledger, journal: Journal, now: () => Date): L
       }
       return outcome;
     },
-    takeOver: (seen: IpRecord, next, limits) => change(next.holder, () => ledger.takeOver(seen, next, limits)),
-    amend: (seen: IpRecord, next, limits) => change(next.holder, () => ledger.amend(seen, next, limits)),
-    release: (seen, limits) => ledger.release(seen, limits),
-    get: (name) => ledger.get(name),
-    byHolder: (key) => ledger.byHolder(key),
-    byNode: (node) => ledger.byNode(node),
-    list: (query) => ledger.list(query),
-    takenOf: (pool) => ledger.takenOf(pool),
-    watchPool: (pool, tell) => ledger.watchPool(pool, tell),
-    close: () => ledger.close(),
-  };
+    takeOver: (seen, next, limits) => change(next.holder, () => ledger.takeOver(seen, next, limits)),
+    amend: (seen, next, limits) => change(next.holder, () => ledger.amend(seen, next, limits)),
+  });
 }

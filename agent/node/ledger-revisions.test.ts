@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { heldAfterRestore, LedgerRevisions } from './ledger-revisions.ts';
 
 const specOf = (address: string) => buildRecord({ address, holder: { name: address, uid: address } }).spec;
@@ -12,7 +12,7 @@ const specOf = (address: string) => buildRecord({ address, holder: { name: addre
 function stage(revisions: string[], now: () => string) {
   const clock = { ms: 0 };
   const below = createMemoryLedger();
-  const scripted: Ledger = scriptedLedger(below, {
+  const scripted: Ledger = ledgerWith(below, {
     create: async (spec) => {
       const outcome = await below.create(spec);
       const resourceVersion = revisions.shift() ?? '0';

@@ -3,6 +3,7 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { toRevision } from '#pkg/kube/objects/kube-object.ts';
 import { Backoff } from '#pkg/kube/transport/timing.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import { type IpRecord, isSameHolder } from '#pkg/record/ip-record.ts';
 
 /** In this time every agent notices the restore, and writes back the records of its live sandboxes. */
@@ -95,7 +96,7 @@ export function heldAfterRestore(
     return record;
   };
   const notedAll = (records: IpRecord[]) => records.map(noted);
-  return {
+  return ledgerWith(ledger, {
     create: async (spec, limits) => {
       revisions.throwIfHeld();
       const before = revisions.highest;
@@ -125,13 +126,8 @@ export function heldAfterRestore(
       if (outcome.done) revisions.note(outcome.record);
       return outcome;
     },
-    release: (seen, limits) => ledger.release(seen, limits),
     get: async (name) => noted(await ledger.get(name)),
     byHolder: async (key) => notedAll(await ledger.byHolder(key)),
     byNode: async (node) => notedAll(await ledger.byNode(node)),
-    list: (query) => ledger.list(query),
-    takenOf: (pool) => ledger.takenOf(pool),
-    watchPool: (pool, tell) => ledger.watchPool(pool, tell),
-    close: () => ledger.close(),
-  };
+  });
 }

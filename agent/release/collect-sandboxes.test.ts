@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import type { NetnsAtPath } from '#agent/node/netns-evidence.ts';
 import type { NetnsSight } from '#agent/node/netns-look.ts';
 import type { PodFacts } from '#agent/sources/pods.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
 const HOST = { bootID: 'boot-1', machineID: 'machine-1' };
@@ -27,7 +27,7 @@ async function startNode() {
       requests.push(what);
       return call(...args);
     };
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     create: noted('create', below.create.bind(below)),
     amend: noted('amend', below.amend.bind(below)),
     release: noted('release', below.release.bind(below)),

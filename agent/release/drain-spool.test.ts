@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import { addressesOf, allRecords, spoolDel } from '#test/support/agent-acts.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { startMemoryAgent } from '#test/support/memory-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { turnedClock } from '#test/support/turned-clock.ts';
 import { drainSpool } from './drain-spool.ts';
 
@@ -18,7 +18,7 @@ async function startSlow(containers: readonly string[], cursed: readonly string[
   const below = createMemoryLedger();
   const clock = turnedClock();
   const tried: string[] = [];
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     release: async (seen) => {
       const { containerID = '' } = seen.spec.holder;
       tried.push(containerID);
@@ -69,7 +69,7 @@ test('what fails is tried behind what had no turn yet', async () => {
 test('a few DELs are applied at the same time, and not all', async () => {
   const below = createMemoryLedger();
   const atOnce = { now: 0, most: 0 };
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     release: async (seen) => {
       atOnce.now += 1;
       atOnce.most = Math.max(atOnce.most, atOnce.now);

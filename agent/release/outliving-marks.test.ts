@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.12'], isDefault: true });
 const MINUTE_MS = 60_000;
@@ -14,7 +14,7 @@ async function startNode() {
   let isAway = false;
   const told: IpRecord[] = [];
   const below = createMemoryLedger();
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     amend: async (seen, next) => {
       if (isAway) throw new Error('the API server is away');
       return await below.amend(seen, next);

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import type { NetnsLook } from '#agent/node/netns-look.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { toCooling } from '#pkg/record/released-spec.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { unsteadyLedger } from '#test/support/unsteady-ledger.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
@@ -247,7 +247,7 @@ test('a restored record is not released by an abandoned create, be it of the res
 test('one record that cannot be created keeps no other from being restored, and the failure is told', async () => {
   const below = createMemoryLedger();
   let refused = '';
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     create: async (spec) => {
       if (spec.address === refused) throw new IpamError('outcome-unknown', 'no answer');
       return await below.create(spec);
@@ -265,7 +265,7 @@ test('one record that cannot be created keeps no other from being restored, and 
 test('a lost record that exists and cannot be read does not keep the agent from starting', async () => {
   const below = createMemoryLedger();
   let isUnreadable = false;
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     create: async (spec) => (isUnreadable ? { taken: false, record: null } : await below.create(spec)),
   });
   await using agent = await startMemoryClusterAgent([POOL], { ledger, look: async () => 'there' });
@@ -281,7 +281,7 @@ test('the ADD of the next sandbox waits for the restore, and gets the same addre
   const creating = Promise.withResolvers<void>();
   const mayEnd = Promise.withResolvers<void>();
   let isSlow = false;
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     create: async (spec) => {
       if (isSlow && spec.holder.containerID === 'c1') {
         creating.resolve();

@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
 const WEB = { kind: 'Pod', namespace: 'prod', name: 'web', uid: 'uid-of-web', node: 'worker-1' } as const;
@@ -50,7 +50,7 @@ test('what was written while the list was under way is neither forgotten nor set
   const listed = Promise.withResolvers<void>();
   const mayEnd = Promise.withResolvers<void>();
   let isSlow = false;
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     byNode: async (node) => {
       const records = await below.byNode(node);
       if (isSlow) {

@@ -5,10 +5,10 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { Journal } from '#agent/debts/journal.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { turnedClock } from '#test/support/turned-clock.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
@@ -26,7 +26,7 @@ function refusable() {
     if (is.refusing !== null) throw is.refusing;
     return await work();
   };
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     amend: (seen, next) => change(() => below.amend(seen, next)),
     release: (seen) => change(() => below.release(seen)),
   });
@@ -67,7 +67,7 @@ test('what is refused is tried again with backoff, and costs little however long
   const { ledger, is, below } = refusable();
   const clock = turnedClock();
   let tries = 0;
-  const counted = scriptedLedger(ledger, {
+  const counted = ledgerWith(ledger, {
     release: async (seen) => {
       tries += 1;
       return await ledger.release(seen);
@@ -94,7 +94,7 @@ test('a round of slow refusals ends early, and the next one begins with who had 
   const clock = turnedClock();
   let isRefusing = false;
   const tried: string[] = [];
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     release: async (seen) => {
       if (!isRefusing) return await below.release(seen);
       tried.push(seen.spec.holder.name);

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { spoolFileName } from '#pkg/agentapi/decode-args.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { addArgs, delArgs, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.12'], isDefault: true });
 
@@ -79,7 +79,7 @@ test('a record that was taken over without a container is released by its pod an
 
 test('one family that cannot be given back fails the DEL, and the other is given back all the same', async () => {
   const below = createMemoryLedger();
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     release: async (seen) => {
       if (seen.spec.address.includes('.')) throw new IpamError('io-failure', 'the disk is full');
       return await below.release(seen);

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { abandonedWrite } from '#pkg/ledger/abandoned-write.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import type { RecordSpec } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { turnedClock } from '#test/support/turned-clock.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
@@ -21,7 +21,7 @@ function flaky() {
     if (is.away) throw new IpamError('api-server-unavailable', 'the API server is away');
     return await work();
   };
-  const ledger: Ledger = scriptedLedger(below, {
+  const ledger: Ledger = ledgerWith(below, {
     create: (spec) =>
       guard(async () => {
         if (!is.losing) return await below.create(spec);
@@ -161,7 +161,7 @@ test('a name that somebody else has by now is left alone', async () => {
 test('one entry that cannot be settled does not keep the others from it', async () => {
   const below = createMemoryLedger();
   let isAway = false;
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     release: async (seen) => {
       if (isAway) throw new IpamError('api-server-unavailable', 'away');
       if (seen.spec.holder.name === 'cursed') throw new IpamError('internal', 'refused by a policy');
@@ -183,7 +183,7 @@ test('one entry that cannot be settled does not keep the others from it', async 
 test('one entry that is never answered does not keep the others from it, and is tried with backoff', async () => {
   const { ledger, is } = flaky();
   let tries = 0;
-  const cursed = scriptedLedger(ledger, {
+  const cursed = ledgerWith(ledger, {
     release: async (seen) => {
       if (is.away || seen.spec.holder.name !== 'cursed') return await ledger.release(seen);
       tries += 1;
@@ -208,7 +208,7 @@ test('one entry that is never answered does not keep the others from it, and is 
 test('a round ends when three entries in a row were not answered, and the next one begins with who had no turn', async () => {
   const { ledger, is } = flaky();
   const tried: string[] = [];
-  const counted = scriptedLedger(ledger, {
+  const counted = ledgerWith(ledger, {
     release: async (seen) => {
       tried.push(seen.spec.holder.name);
       return await ledger.release(seen);
@@ -234,7 +234,7 @@ describe('an abandoned create that has not landed', () => {
   async function startAbandoned() {
     const { ledger, below, is, land } = flaky();
     const looks = { count: 0 };
-    const counted = scriptedLedger(ledger, {
+    const counted = ledgerWith(ledger, {
       get: async (name) => {
         looks.count += 1;
         return await ledger.get(name);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { NO_METRICS } from '#agent/report/agent-metrics.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import type { RecordState } from '#pkg/record/ip-record.ts';
 import { amended, taken } from '#test/contract/ledger-resource.ts';
 import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
@@ -8,7 +9,6 @@ import { addressesOf, allRecords, V4, V6 } from '#test/support/agent-acts.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { delArgs, startMemoryAgent } from '#test/support/memory-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 
 test('DEL gives back, a second DEL and a DEL of the unknown are fine', async () => {
   await using made = await startMemoryAgent([V4, V6]);
@@ -97,7 +97,7 @@ test('rule 8: the release of an operator does not hit a container that was answe
 
 test('what a DEL waited for its turn is measured, and a record that was another one by then is counted', async () => {
   const below = createMemoryLedger();
-  const ledger = scriptedLedger(below, { release: async () => ({ done: false, because: 'changed' }) });
+  const ledger = ledgerWith(below, { release: async () => ({ done: false, because: 'changed' }) });
   const told: string[] = [];
   const metrics = {
     ...NO_METRICS,

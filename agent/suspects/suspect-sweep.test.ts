@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import type { Holder, IpRecord } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { ScriptedProber } from '#test/support/scripted-prober.ts';
 import { sweepTimingOf } from './sweep-timing.ts';
 
@@ -84,7 +84,7 @@ test('an address that stays Suspect for an hour is freed after three silent roun
 test('a node whose view is older than the Suspect address learns of it within the hour, by one list an hour', async () => {
   const below = createMemoryLedger();
   let lists = 0;
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     takenOf: async (pool) => {
       lists += 1;
       return await below.takenOf(pool);
@@ -215,7 +215,7 @@ test('two agents at one address free it once, and what was created meanwhile is 
   const takers: string[] = [];
   const releases: string[] = [];
   const gate = Promise.withResolvers<void>();
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     takeOver: async (seen, next) => {
       takers.push(next.holder.node);
       // The first one has heard three silences, and writes only after the second one has freed the address.
@@ -245,7 +245,7 @@ test('what an agent left behind when it died between its two writes names a pod 
   const below = createMemoryLedger();
   await suspectIn(below, '10.0.0.7', { netns: '/nowhere/lost', containerID: 'c-lost' });
   const dead = Promise.withResolvers<never>();
-  const dying = scriptedLedger(below, { release: () => dead.promise });
+  const dying = ledgerWith(below, { release: () => dead.promise });
   const before = await startSite(1, dying);
   void before.pass(70);
   const left = await until(async () => {

@@ -99,7 +99,11 @@ test('tshark sees on the wire, byte for byte, the frames that RFC 5227, 4861, 48
   await setSysctl(lan.pod, 'ipv6/conf/eth0/disable_ipv6', '1');
   await lan.pod.must('ip', 'link', 'set', 'eth0', 'up');
   using prober = new Prober();
-  await using capture = await startCapture(lan.host, 'eth0', () => void prober.announcer.announce(announcementOn(lan, BEACON)));
+  await using capture = await startCapture(
+    lan.host,
+    'eth0',
+    () => void prober.announcer.announce(announcementOn(lan, BEACON)),
+  );
   const verdicts = await Promise.all([
     prober.probe(targetOn(lan, V4, { gateway: gateway4, detectGateway: true })),
     prober.probe(targetOn(lan, V6, { gateway: gateway6, detectGateway: true })),

@@ -3,11 +3,11 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { NO_METRICS } from '#agent/report/agent-metrics.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 import { ScriptedProber } from '#test/support/scripted-prober.ts';
 import { useLedgerStage } from './ledger-stage.ts';
 
@@ -95,7 +95,7 @@ test('it stays while the agent of its node shows that it sees the sandbox, and i
 
 test('what an agent that died between its two writes left behind is suspected again, and another agent frees it', async () => {
   await suspect();
-  const dying = scriptedLedger(ledgerOf('worker-1'), { release: () => new Promise(() => {}) });
+  const dying = ledgerWith(ledgerOf('worker-1'), { release: () => new Promise(() => {}) });
   await startSweeping('worker-1', dying);
   await expect
     .poll(() => stage.onlooker.get(ADDRESS), { timeout: 20_000, interval: 100 })

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Call } from '#agent/calls/call.ts';
 import type { AgentPorts } from '#agent/compose/compose-agent.ts';
 import type { CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import type { PoolChange, TellChange } from '#pkg/ledger/pool-change.ts';
 import type { IpRecord, RecordState } from '#pkg/record/ip-record.ts';
 import { buildPool } from './build-pool.ts';
@@ -9,7 +10,6 @@ import { buildRecord } from './build-record.ts';
 import { addArgs, newCall } from './memory-agent.ts';
 import { startMemoryClusterAgent } from './memory-cluster-agent.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
-import { scriptedLedger } from './scripted-ledger.ts';
 import { turnedTiming } from './turned-timing.ts';
 
 /** More than the longest pause of a pool that two nodes use. */
@@ -84,7 +84,7 @@ export async function startContendedPool(size: number, more: Partial<AgentPorts>
     if (outcome.done) watch.push({ kind: 'freed', name: seen.name, uid: seen.uid });
     return outcome;
   };
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     create: async (spec) => {
       count.creates += 1;
       await creates.pass();

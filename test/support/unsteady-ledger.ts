@@ -1,8 +1,8 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { abandonedWrite } from '#pkg/ledger/abandoned-write.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import type { RecordSpec } from '#pkg/record/ip-record.ts';
-import { scriptedLedger } from './scripted-ledger.ts';
 
 /** `away`: no request arrives. `mute`: writes are done, but no answer arrives. `late`: creates arrive later. `closed`: writes are refused. */
 export type Weather = 'fine' | 'away' | 'mute' | 'late' | 'closed';
@@ -28,7 +28,7 @@ export function unsteadyLedger(below: Ledger): UnsteadyLedger {
     if (network.weather === 'mute') throw abandonedWrite('write', name, 'no answer');
     return outcome;
   };
-  const ledger = scriptedLedger(below, {
+  const ledger = ledgerWith(below, {
     create: (spec) => {
       if (network.weather !== 'late') return write(spec.address, () => below.create(spec));
       underWay.push(spec);

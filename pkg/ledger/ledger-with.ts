@@ -1,7 +1,7 @@
-import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { Ledger } from './ledger.ts';
 
-/** A ledger that delegates to another one, except for the methods of the script. */
-export function scriptedLedger(below: Ledger, script: Partial<Ledger>): Ledger {
+/** The same ledger, with some of its methods done in another way. */
+export function ledgerWith(below: Ledger, changed: Partial<Ledger>): Ledger {
   return {
     create: (spec, limits) => below.create(spec, limits),
     takeOver: (seen, next, limits) => below.takeOver(seen, next, limits),
@@ -14,6 +14,6 @@ export function scriptedLedger(below: Ledger, script: Partial<Ledger>): Ledger {
     takenOf: (pool) => below.takenOf(pool),
     watchPool: (pool, tell) => below.watchPool(pool, tell),
     close: () => below.close(),
-    ...script,
+    ...changed,
   };
 }
