@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
-import { scriptedLedger } from '#test/support/scripted-ledger.ts';
 
 const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: true });
 
@@ -11,7 +11,7 @@ const POOL = buildPool({ name: 'v4', ips: ['10.0.0.10-10.0.0.19'], isDefault: tr
 async function startWithThree() {
   const below = createMemoryLedger();
   const asked: string[] = [];
-  const ledger: Ledger = scriptedLedger(below, {
+  const ledger: Ledger = ledgerWith(below, {
     byNode: async (node) => {
       asked.push(`node ${node}`);
       return await below.byNode(node);
