@@ -10,7 +10,8 @@ export interface Credentials extends SignedCertificate {
   readonly signingKeyFile: string;
 }
 
-export async function createCredentials(dir: string): Promise<Credentials> {
+/** The certificate is good for loopback and for these addresses. */
+export async function createCredentials(dir: string, addresses: readonly string[] = []): Promise<Credentials> {
   const adminToken = randomBytes(16).toString('hex');
   const tokenFile = join(dir, 'tokens.csv');
   const signingKeyFile = join(dir, 'service-account.key');
@@ -18,7 +19,7 @@ export async function createCredentials(dir: string): Promise<Credentials> {
   await writeFile(tokenFile, `${adminToken},admin,admin,system:masters\n`);
   // kube-apiserver finds the public key in a sec1 file, but not in a pkcs8 one.
   await writeFile(signingKeyFile, privateKey.export({ type: 'sec1', format: 'pem' }));
-  return { ...(await createServingCertificate(dir)), adminToken, tokenFile, signingKeyFile };
+  return { ...(await createServingCertificate(dir, addresses)), adminToken, tokenFile, signingKeyFile };
 }
 
 type Login = Pick<Credentials, 'caFile' | 'adminToken'>;

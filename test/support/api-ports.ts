@@ -10,7 +10,7 @@ export async function findFreePort(): Promise<number> {
   }
 }
 
-/** Whether `pid` itself listens on the loopback port, and not a server that another run left. */
+/** Whether `pid` itself listens on the port, in its own network, and not a server that another run left. */
 export async function isListening(pid: number, port: number): Promise<boolean> {
   const sockets = await socketsListening(pid, port);
   const descriptors = await readdir(`/proc/${pid}/fd`);
@@ -28,9 +28,10 @@ function canListen(port: number): Promise<boolean> {
 
 async function socketsListening(pid: number, port: number): Promise<Set<string>> {
   const LISTEN = '0A';
-  const table = await readFile(`/proc/${pid}/net/tcp`, 'utf8');
+  // A program that listens on 0.0.0.0 may do so with an IPv6 socket.
+  const tables = await Promise.all(['tcp', 'tcp6'].map((name) => readFile(`/proc/${pid}/net/${name}`, 'utf8')));
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  const rows = table.split('\n').map((line) => line.trim().split(/\s+/));
+  const rows = tables.flatMap((table) => table.split('\n')).map((line) => line.trim().split(/\s+/));
   const matching = rows.filter(([, local, , state]) => local?.endsWith(wanted) && state === LISTEN);
   return new Set(matching.map((row) => `socket:[${row[9]}]`));
 }

@@ -8,8 +8,12 @@ export interface SignedCertificate {
   readonly keyFile: string;
 }
 
-/** A CA and a certificate for loopback signed by it, both in `dir`, valid for 30 days. */
-export async function createServingCertificate(dir: string): Promise<SignedCertificate> {
+/** A CA and a certificate for loopback, and for more addresses, signed by it; both in `dir`, valid for 30 days. */
+export async function createServingCertificate(
+  dir: string,
+  addresses: readonly string[] = [],
+): Promise<SignedCertificate> {
+  const names = ['IP:127.0.0.1', 'DNS:localhost', ...addresses.map((address) => `IP:${address}`)];
   const caFile = join(dir, 'ca.crt');
   const caKeyFile = join(dir, 'ca.key');
   const certFile = join(dir, 'serving.crt');
@@ -22,7 +26,7 @@ export async function createServingCertificate(dir: string): Promise<SignedCerti
     ...['-CA', caFile, '-CAkey', caKeyFile],
     ...['-addext', 'basicConstraints=critical,CA:FALSE'],
     ...['-addext', 'extendedKeyUsage=serverAuth'],
-    ...['-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost'],
+    ...['-addext', `subjectAltName=${names.join()}`],
   ]);
   return { caFile, certFile, keyFile };
 }

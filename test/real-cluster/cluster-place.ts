@@ -1,0 +1,28 @@
+import type { ServerPlace } from '#test/support/api-server.ts';
+import { mustRun } from '#test/support/run-program.ts';
+import { type Act, ask } from './acts.ts';
+import { insideOf } from './machine.ts';
+
+/** How another process reaches a running cluster, as plain data. */
+export interface ClusterPlace {
+  /** The process that owns it. SIGTERM ends the cluster. */
+  readonly owner: number;
+  readonly server: ServerPlace;
+  readonly nodes: readonly string[];
+  readonly actsSocket: string;
+}
+
+export interface ReachedCluster extends ClusterPlace {
+  act(act: Act): Promise<void>;
+  /** Runs a bash script in all namespaces of a node and returns its output. */
+  runIn(node: string, script: string): Promise<string>;
+}
+
+export function reachCluster(place: ClusterPlace): ReachedCluster {
+  const runIn = async (node: string, script: string) => {
+    const pid = Number(await ask(place.actsSocket, { do: 'pid', node }));
+    const [nsenter = '', ...args] = insideOf(pid);
+    return await mustRun(nsenter, ...args, 'bash', '-euc', script);
+  };
+  return { ...place, runIn, act: async (act) => void (await ask(place.actsSocket, act)) };
+}

@@ -1,0 +1,19 @@
+import type { ServerPlace } from '#test/support/api-server.ts';
+import { applyManifests, kubectl } from '#test/support/manifests.ts';
+
+const NAMESPACE = '--namespace=ipledger';
+const LIMIT = '--timeout=300s';
+
+/** As the page for operators says it (docs/cluster.md), from the manifests that are shipped. */
+export async function installIpledger(place: ServerPlace, nodeCount: number): Promise<void> {
+  await applyManifests(place, 'crds', 'admission-policy.yaml', 'rbac.yaml', 'flow-control.yaml', 'config.yaml');
+  await applyManifests(place, 'controller.yaml', 'agent.yaml');
+  // Two replicas need two nodes, because they use ports of the host.
+  if (nodeCount === 1) await kubectl(place, ['scale', 'deployment/ipledger-controller', NAMESPACE, '--replicas=1']);
+  await kubectl(place, ['rollout', 'status', 'deployment/ipledger-controller', NAMESPACE, LIMIT]);
+  await applyManifests(place, 'webhook.yaml');
+  await kubectl(place, ['rollout', 'status', 'daemonset/ipledger-agent', NAMESPACE, LIMIT]);
+  const webhooks = ['mutatingwebhookconfiguration/ipledger', 'validatingwebhookconfiguration/ipledger'];
+  await kubectl(place, ['wait', '--for=jsonpath={.webhooks[0].clientConfig.caBundle}', LIMIT, ...webhooks]);
+  await kubectl(place, ['wait', '--for=condition=Ready', 'node', '--all', LIMIT]);
+}

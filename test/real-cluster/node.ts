@@ -1,0 +1,157 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { writeKubeconfig } from '#test/support/api-credentials.ts';
+import { mustRun, runProgram } from '#test/support/run-program.ts';
+import type { ClusterPrograms } from './assets.ts';
+import { makeCgroup, removeCgroup } from './cgroups.ts';
+import { UNDERLAY_BY_IPLEDGER } from './cni-config.ts';
+import { containerdConfig, MAIN_CNI_DIRECTORY, type RuntimeHandler } from './containerd-config.ts';
+import type { ControlPlane } from './control-plane.ts';
+import { type Daemon, startDaemon } from './daemon.ts';
+import { kubeletConfig } from './kubelet-config.ts';
+import { inNetworkOf, insideOf, startMachine } from './machine.ts';
+import { type NodeDisk, prepareDisk } from './node-disk.ts';
+import { CONTROL_ADDRESS, type NodePlan, UNDERLAY } from './plan.ts';
+
+const DAEMONS = ['containerd', 'kubelet'] as const;
+export type DaemonName = (typeof DAEMONS)[number];
+
+/** A node of the cluster: a machine with containerd and kubelet. */
+export interface RealNode extends AsyncDisposable {
+  readonly plan: NodePlan;
+  readonly disk: NodeDisk;
+  /** Process 1 of the node. It changes at each boot. */
+  pid(): number;
+  start(daemon: DaemonName): Promise<void>;
+  /** By SIGKILL, as when it crashes. */
+  stop(daemon: DaemonName): Promise<void>;
+  /** Cuts the power: the disk stays. */
+  crash(): Promise<void>;
+  boot(): Promise<void>;
+}
+
+export interface NodeSite {
+  readonly programs: ClusterPrograms;
+  readonly control: ControlPlane;
+  /** Of the cluster. */
+  readonly dir: string;
+  readonly cgroup: string;
+  readonly images: readonly string[];
+  readonly handlers: readonly RuntimeHandler[];
+}
+
+const READY_TIMEOUT_MS = 120_000;
+
+export async function startNode(site: NodeSite, plan: NodePlan): Promise<RealNode> {
+  const dir = join(site.dir, plan.name);
+  await mkdir(dir);
+  const cgroup = `${site.cgroup}/${plan.name}`;
+  await makeCgroup(cgroup);
+  const disk = await writeDisk(site, plan, join(dir, 'disk'), cgroup);
+  const daemons = new Map<DaemonName, Daemon>();
+  const commands = commandsOf(site, plan);
+  const env = {
+    PATH: `${site.programs.dir}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+    HOME: '/root',
+  };
+
+  const boot = async () => {
+    const started = await startMachine(disk.mounts, join(dir, 'machine.log'));
+    await plugIn(site.control.machine.pid, started.pid, plan);
+    return started;
+  };
+  let machine = await boot();
+  const start = async (name: DaemonName) => {
+    daemons.set(name, await startDaemon(machine.pid, commands[name], join(dir, `${name}.log`), env));
+    if (name === 'containerd') await untilAnswers(ctr(site, machine.pid, 'version'));
+  };
+  const stop = async (name: DaemonName) => {
+    await daemons.get(name)?.kill();
+    daemons.delete(name);
+  };
+  const crash = async () => {
+    await machine.kill();
+    daemons.clear();
+  };
+  try {
+    await start('containerd');
+    for (const image of site.images) await mustRun(...ctr(site, machine.pid, 'images', 'import', image));
+    await start('kubelet');
+  } catch (thrown) {
+    await crash();
+    throw thrown;
+  }
+  return {
+    plan,
+    disk,
+    pid: () => machine.pid,
+    start,
+    stop,
+    crash,
+    boot: async () => {
+      machine = await boot();
+      for (const name of DAEMONS) await start(name);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await crash();
+      await removeCgroup(cgroup);
+    },
+  };
+}
+
+/** containerd's own client, in the node. */
+function ctr({ programs }: NodeSite, pid: number, ...args: string[]): [string, ...string[]] {
+  const [nsenter = '', ...rest] = insideOf(pid);
+  return [nsenter, ...rest, join(programs.dir, 'ctr'), '--namespace=k8s.io', ...args];
+}
+
+async function writeDisk(site: NodeSite, { name }: NodePlan, dir: string, cgroup: string): Promise<NodeDisk> {
+  const disk = await prepareDisk(dir, name);
+  await disk.write('/etc/containerd/config.toml', containerdConfig(site.handlers));
+  await disk.write('/etc/kubelet.json', JSON.stringify(kubeletConfig({ cgroup: `/${cgroup}` })));
+  const login = { caFile: site.control.caFile, adminToken: site.control.nodeToken(name) };
+  await writeKubeconfig(join(dir, 'etc/kubelet.kubeconfig'), site.control.addressForNodes, login);
+  for (const plugin of ['loopback', 'macvlan', 'bridge', 'host-local'])
+    await disk.install(join(site.programs.dir, plugin), `/opt/cni/bin/${plugin}`);
+  // Written, not moved into place: containerd does not notice a move.
+  await disk.write(`${MAIN_CNI_DIRECTORY}/10-underlay.conflist`, UNDERLAY_BY_IPLEDGER);
+  return disk;
+}
+
+const commandsOf = (site: NodeSite, plan: NodePlan): Record<DaemonName, string[]> => ({
+  containerd: [join(site.programs.dir, 'containerd'), '--config=/etc/containerd/config.toml'],
+  kubelet: [
+    join(site.programs.dir, 'kubelet'),
+    '--config=/etc/kubelet.json',
+    '--kubeconfig=/etc/kubelet.kubeconfig',
+    `--hostname-override=${plan.name}`,
+    `--node-ip=${plan.address}`,
+    '--root-dir=/var/lib/kubelet',
+  ],
+});
+
+/** eth0 into the management network, eth1 into the underlay; made in the control plane's network, moved into the node's. */
+async function plugIn(control: number, node: number, { name, address }: NodePlan): Promise<void> {
+  const script = `
+for pair in eth0:mgmt ${UNDERLAY.link}:underlay; do
+  link=\${pair%:*} bridge=\${pair#*:}
+  ip link add ${name}-$link type veth peer name $link netns ${node}
+  ip link set ${name}-$link master $bridge up
+done`;
+  await mustRun('nsenter', ...inNetworkOf(control).slice(1), 'bash', '-euc', script);
+  const inside = `
+ip address add ${address}/24 dev eth0 && ip link set eth0 up && ip link set ${UNDERLAY.link} up
+ip route add default via ${CONTROL_ADDRESS}`;
+  await mustRun('nsenter', ...inNetworkOf(node).slice(1), 'bash', '-euc', inside);
+}
+
+async function untilAnswers([program, ...args]: [string, ...string[]]): Promise<void> {
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  for (;;) {
+    const { code, stderr } = await runProgram(program, args);
+    if (code === 0) return;
+    if (performance.now() > deadline) throw new Error(`containerd does not answer: ${stderr}`);
+    await sleep(100);
+  }
+}
