@@ -9,7 +9,7 @@ export default defineConfig({
           name: 'unit',
           include: [
             '{pkg,plugin,agent,controller,ctl,cmd,hack}/**/*.test.ts',
-            'test/{chaos,contract,golden,house}/**/*.test.ts',
+            'test/{chaos,contract,golden,house,real-cluster}/**/*.test.ts',
           ],
           testTimeout: 240_000,
           hookTimeout: 240_000,
@@ -30,6 +30,16 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts'],
           globalSetup: ['test/support/shared-api-server.ts'],
           testTimeout: 240_000,
+          hookTimeout: 240_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: 'nodes',
+          include: ['test/nodes/**/*.test.ts'],
+          globalSetup: ['test/nodes/shared-cluster.ts'],
+          testTimeout: 600_000,
           hookTimeout: 240_000,
           fileParallelism: false,
         },

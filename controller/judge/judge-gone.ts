@@ -41,13 +41,19 @@ export function awaitOwner({ nowMs, ownerAbsentSinceMs }: Evidence, { settleMs }
 /** Retained, or Suspect, for a holder that runs again and does not come for it: its pools have changed, or its interfaces. */
 export function judgeNotTaken(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
   const { nowMs, idleSinceMs, firstSeenMs } = evidence;
-  if (idleSinceMs === null) return keep('retained');
+  if (idleSinceMs === null) return keepForNext(evidence, settings);
   const leftMs = Math.max(idleSinceMs, firstSeenMs) + settings.notTakenMs - nowMs;
   if (leftMs > 0) return keep('retained', leftMs);
   if (isProvenGone(record)) return { do: 'free', cause: 'not-taken' };
   const weight = weighAbsence(record, evidence, settings);
   if (weight.node === 'wait') return keep(weight.why, weight.againInMs);
   return isWeak(weight) ? doubt(record, 'not-taken', weight) : { do: 'free', cause: 'not-taken' };
+}
+
+/** A namespace that is deleted may lose the owner after the pod, and nobody watches owners: they are asked once more, soon. */
+function keepForNext({ nowMs, firstSeenMs }: Evidence, { settleMs }: CollectSettings): Verdict {
+  const leftMs = firstSeenMs + settleMs - nowMs;
+  return leftMs > 0 ? keep('retained', leftMs) : keep('retained');
 }
 
 /** Weak evidence. What is Suspect already waits for its node's agent, for a taker with a probe, or for the loss of its node. */

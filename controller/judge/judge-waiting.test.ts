@@ -15,6 +15,23 @@ const IN_DOUBT = { ...POD_RECORD, spec: { ...POD_RECORD.spec, state: 'Retained' 
 const MACHINE = { ...VMI_RECORD, spec: toRetained(VMI_RECORD.spec) };
 const LATELY = { firstSeenMs: secondsAgo(600) };
 
+describe('while no pod is there', () => {
+  test.each<JudgeCase>([
+    {
+      name: 'the owner is asked once more, because it may go after its pod',
+      record: PROVEN,
+      evidence: { owner: 'valid', firstSeenMs: secondsAgo(20) },
+      verdict: keep('retained', 40_000),
+    },
+    {
+      name: 'and then only by sweeps',
+      record: PROVEN,
+      evidence: { owner: 'valid', firstSeenMs: secondsAgo(60) },
+      verdict: keep('retained'),
+    },
+  ])('$name', checkVerdict);
+});
+
 describe('beyond the bounds', () => {
   test.each<JudgeCase>([
     {

@@ -149,6 +149,8 @@ const apiFlags = (dir: string, credentials: Credentials) => [
   '--allow-privileged=true',
   // No kube-proxy runs: webhooks are reached by the addresses of their pods.
   '--enable-aggregator-routing=true',
+  // No DNS knows the names of the nodes.
+  '--kubelet-preferred-address-types=InternalIP',
   '--endpoint-reconciler-type=none',
 ];
 
