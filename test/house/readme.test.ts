@@ -4,7 +4,7 @@ import { existsInRoot, listAreas, readRootFile } from './source-files.ts';
 const readme = readRootFile('README.md');
 
 test('the map has every room, and no other', () => {
-  const mapped = [...readme.matchAll(/^\| `([a-z0-9/]+)\/` \|/gm)].map(([, room]) => room);
+  const mapped = [...readme.matchAll(/^\| `([a-z0-9/-]+)\/` \|/gm)].map(([, room]) => room);
   expect(mapped.toSorted()).toEqual(listAreas());
 });
 

@@ -2,7 +2,7 @@ import { callApi } from '#test/support/api-request.ts';
 import type { ServerPlace } from '#test/support/api-server.ts';
 
 /** What the tests read of an object. */
-export interface KubeObject {
+interface KubeObject {
   readonly metadata: {
     readonly name: string;
     readonly namespace?: string;

@@ -37,7 +37,7 @@ export async function observeFaults(
   return findFaults(observation);
 }
 
-export async function listSandboxes(cluster: ReachedCluster, node: string): Promise<SeenSandbox[]> {
+async function listSandboxes(cluster: ReachedCluster, node: string): Promise<SeenSandbox[]> {
   const lines = (await cluster.runIn(node, LIST_SANDBOXES)).split('\n').filter((line) => line !== '');
   return lines.map((line) => {
     const { file, links } = JSON.parse(line) as Line;

@@ -13,11 +13,6 @@ const template = (app: string, { annotations = {}, labels = {}, spec = {} }: Pod
   spec: { containers: [CONTAINER], ...spec },
 });
 
-export const pod = (name: string, wish: PodTemplate = {}) => {
-  const { metadata, spec } = template(name, wish);
-  return { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name }, spec };
-};
-
 export const deployment = (name: string, replicas: number, wish: PodTemplate & { strategy?: object } = {}) => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',

@@ -5,14 +5,14 @@ export interface Observation {
   readonly sandboxes: readonly SeenSandbox[];
 }
 
-export interface SeenPod {
+interface SeenPod {
   /** namespace/name */
   readonly name: string;
   readonly uid: string;
   readonly addresses: readonly string[];
 }
 
-export interface SeenRecord {
+interface SeenRecord {
   readonly address: string;
   readonly state: string;
   readonly uid: string | undefined;
