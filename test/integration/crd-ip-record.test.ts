@@ -68,6 +68,13 @@ const full = record({
 });
 const route = { dst: '10.7.0.0/16', gw: '10.0.2.1' };
 
+test('the API server notes the author of the spec once, and not for each field', async () => {
+  const { body } = await tryCreate(full);
+  type Stored = { readonly metadata: { readonly managedFields: readonly { readonly fieldsV1: object }[] } };
+  const { managedFields } = (body as Stored).metadata;
+  expect(managedFields.map(({ fieldsV1 }) => fieldsV1)).toEqual([{ 'f:spec': {} }]);
+});
+
 describe('it is accepted, and can be read:', () => {
   test.each([
     { name: 'an IPv4 address', body: record(SPEC) },
