@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Term } from '#controller/reconcile/leader-task.ts';
+import { SPIDERPOOL } from '#pkg/adopt/spiderpool.ts';
 import { LegacyApi } from '#test/support/legacy-api.ts';
 import { AdoptionGate } from './adoption.ts';
 
@@ -21,7 +22,14 @@ afterEach(async () => {
 
 function runBehindGate() {
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const gate = new AdoptionGate({ client: api.client, podName: 'c-1', log, now: () => new Date(0) });
+  const gate = new AdoptionGate({
+    client: api.client,
+    podName: 'c-1',
+    log,
+    now: () => new Date(0),
+    source: SPIDERPOOL,
+    advice: 'run ipledgerctl import',
+  });
   const run = vi.fn(async () => {});
   // The gate reads no view: a task behind it does.
   const during = { signal: term.signal, mayWrite: () => true } as Term;

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { LeaderTask, Term } from '#controller/reconcile/leader-task.ts';
-import { adopt, lookForLegacy } from '#pkg/adopt/adopt.ts';
+import type { AdoptionSource } from '#pkg/adopt/adopt.ts';
+import { writeMarker } from '#pkg/adopt/adoption-marker.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { sleep } from '#pkg/kube/transport/timing.ts';
 
@@ -11,12 +12,15 @@ export interface AdoptionDeps {
   readonly podName: string;
   readonly log: Logger;
   readonly now: () => Date;
+  readonly source: AdoptionSource;
+  /** What is said while an operator has to act. */
+  readonly advice: string;
 }
 
 /**
- * A cluster that shows nothing of Spiderpool, neither addresses nor accounts, is marked as adopted at once. Otherwise an
- * operator must say so (`ipledgerctl import`, which asks what the accounts may do): only they know that nobody else gives
- * out addresses any more. Until then nothing is projected and nothing collected.
+ * A cluster that shows nothing of another address manager, neither addresses nor accounts, is marked as adopted at once. Otherwise
+ * an operator must say so (`ipledgerctl import`, which asks what the accounts may do): only they know that nobody else gives out
+ * addresses any more. Until then nothing behind the gate runs.
  */
 export class AdoptionGate {
   readonly #deps: AdoptionDeps;
@@ -35,26 +39,33 @@ export class AdoptionGate {
     };
   }
 
+  /** False: the term has ended. */
   async #open(term: Term): Promise<boolean> {
     const { client } = this.#deps;
     while (!this.#isAdopted && !term.signal.aborted) {
-      this.#isAdopted = await this.#look(term);
-      if (!this.#isAdopted) await sleep(client.timing, LOOK_EVERY_MS, term.signal);
+      if (!(await this.look(term))) await sleep(client.timing, LOOK_EVERY_MS, term.signal);
     }
     return !term.signal.aborted;
   }
 
-  async #look(term: Term): Promise<boolean> {
-    const { client, podName, log, now } = this.#deps;
-    const { isAdopted, addresses, unreadable, accounts } = await lookForLegacy(client);
-    if (isAdopted) return true;
+  /** Whether it is open now. */
+  async look(term: Pick<Term, 'mayWrite'>): Promise<boolean> {
+    if (this.#isAdopted) return true;
+    const { client, source, podName, log, now, advice } = this.#deps;
+    const { isAdopted, addresses, unreadable, accounts } = await source.lookForLegacy(client);
+    if (isAdopted) {
+      this.#isAdopted = true;
+      return true;
+    }
     if (addresses + unreadable + accounts.length > 0) {
-      log.warn({ addresses, unreadable, accounts }, 'Spiderpool is or was here: run ipledgerctl import; agents wait');
+      log.warn({ addresses, unreadable, accounts }, advice);
       return false;
     }
     if (!term.mayWrite()) return false;
     const marker = { adoptedAt: now().toISOString(), adoptedBy: podName };
-    const { outcome } = await adopt(client, { dryRun: false, marker });
-    return outcome === 'adopted' || outcome === 'already-adopted';
+    // It does no harm if another replica was faster.
+    await writeMarker(client, source.marker, marker);
+    this.#isAdopted = true;
+    return true;
   }
 }

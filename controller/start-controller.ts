@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type AdmissionSettings, startAdmission } from '#controller/admission/start-admission.ts';
 import { collectorTask } from '#controller/collect/collector.ts';
+import { SPIDERPOOL } from '#pkg/adopt/spiderpool.ts';
 import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { KubeClient } from '#pkg/kube/client/client.ts';
@@ -53,7 +54,14 @@ export async function startController(setting: ControllerSetting, log: Logger): 
     const admission = await startAdmission({ client, ledger, log, now }, { ...at, ...admissionSettings(config, env) });
     starting.use(admission);
   }
-  const gate = new AdoptionGate({ client, podName: env.podName, log, now });
+  const gate = new AdoptionGate({
+    client,
+    podName: env.podName,
+    log,
+    now,
+    source: SPIDERPOOL,
+    advice: 'Spiderpool is or was here: run ipledgerctl import; agents wait',
+  });
   const onGauges = metrics.sampleFrom.bind(metrics);
   const settings = { ...env.collect, keepsStatefulSets: config.enableStatefulSet };
   const collect = collectorTask({ client, settings, metrics, events, log, timing: SYSTEM_TIMING, now });

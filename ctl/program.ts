@@ -6,7 +6,7 @@ import { check } from '#ctl/commands/check.ts';
 import { conflicts } from '#ctl/commands/conflicts.ts';
 import { type ExplainOptions, explain, withPodArgument } from '#ctl/commands/explain.ts';
 import { gc } from '#ctl/commands/gc.ts';
-import { importState } from '#ctl/commands/import.ts';
+import { IMPORT_SOURCES, type ImportOptions, importState } from '#ctl/commands/import.ts';
 import { list } from '#ctl/commands/list.ts';
 import { pools } from '#ctl/commands/pools.ts';
 import { type ReleaseOptions, releaseAsked } from '#ctl/commands/release.ts';
@@ -134,10 +134,15 @@ function addDeeds(program: Command, act: Act): void {
   program
     .command('import')
     .description(
-      'every address that Spiderpool gave out gets its record, then agents may begin; exit code 1 while Spiderpool may still give out addresses or its objects cannot be read',
+      'every address that another address manager gave out gets its record, then ipledger may begin; exit code 1 while that one may still give out addresses or its objects cannot be read',
+    )
+    .addOption(
+      new Option('--from <system>', 'spiderpool: pods; vitistack: the machines of static-ip-operator')
+        .choices(IMPORT_SOURCES)
+        .default('spiderpool'),
     )
     .option('--dry-run', 'only say what would get a record, and what stands in the way', false)
-    .action((options: { dryRun: boolean }) => act((session) => importState(session, options), 'cluster'));
+    .action((options: ImportOptions) => act((session) => importState(session, options), 'cluster'));
 }
 
 function append(value: string, previous: readonly string[]): string[] {

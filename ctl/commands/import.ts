@@ -1,18 +1,32 @@
 import { type ExitCode, type Session, show } from '#ctl/client/session.ts';
 import { renderImport } from '#ctl/render/render-import.ts';
-import { adopt } from '#pkg/adopt/adopt.ts';
+import { type AdoptionSource, adopt } from '#pkg/adopt/adopt.ts';
 import { ownUserName } from '#pkg/adopt/own-user-name.ts';
+import { SPIDERPOOL } from '#pkg/adopt/spiderpool.ts';
+import { VITISTACK } from '#pkg/adopt/vitistack/vitistack.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 
-/** Takes over the addresses that Spiderpool gave out, and lets agents begin. Exit code 1: there is an obstacle. */
-export async function importState(session: Session, { dryRun }: { readonly dryRun: boolean }): Promise<ExitCode> {
+export const IMPORT_SOURCES = ['spiderpool', 'vitistack'] as const;
+
+export interface ImportOptions {
+  readonly dryRun: boolean;
+  readonly from: (typeof IMPORT_SOURCES)[number];
+}
+
+const SOURCES: Readonly<Record<ImportOptions['from'], AdoptionSource>> = {
+  spiderpool: SPIDERPOOL,
+  vitistack: VITISTACK,
+};
+
+/** Takes over the addresses that another address manager gave out, and lets us begin. Exit code 1: there is an obstacle. */
+export async function importState(session: Session, { dryRun, from }: ImportOptions): Promise<ExitCode> {
   const { cluster, terminal } = session;
   if (cluster === undefined) throw new IpamError('internal', 'an import needs the API server');
   const marker = { adoptedAt: new Date(terminal.nowMs()).toISOString(), adoptedBy: await ownUserName(cluster) };
   const onProgress = (made: number, all: number) => {
     if (made % 500 === 0) terminal.complain(`${made} of ${all} records made\n`);
   };
-  const answer = await adopt(cluster, { dryRun, marker, onProgress });
-  show(session, answer, renderImport);
+  const answer = await adopt(cluster, SOURCES[from], { dryRun, marker, onProgress });
+  show(session, answer, (adoption) => renderImport(adoption, from));
   return answer.outcome === 'refused' ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LegacyApi } from '#test/support/legacy-api.ts';
-import { adopt, lookForLegacy } from './adopt.ts';
+import { adopt } from './adopt.ts';
+import { SPIDERPOOL } from './spiderpool.ts';
 
 const AGENT = { namespace: 'kube-system', name: 'spiderpool-agent' };
 const marker = { adoptedAt: '2026-11-16T10:00:00Z', adoptedBy: 'ann@desk' };
@@ -19,20 +20,23 @@ test.each([{ dryRun: false }, { dryRun: true }])(
   'a Spiderpool that has nothing given out, and may, stands in the way: $dryRun',
   async ({ dryRun }) => {
     api.accounts = [{ ...AGENT, mayWrite: true }];
-    const { outcome, writers } = await adopt(api.client, { dryRun, marker });
+    const { outcome, writers } = await adopt(api.client, SPIDERPOOL, { dryRun, marker });
     expect([outcome, writers, api.isMarked]).toEqual(['refused', ['kube-system/spiderpool-agent'], false]);
   },
 );
 
 test('accounts of Spiderpool without the right do not', async () => {
   api.accounts = [{ ...AGENT, mayWrite: false }];
-  expect(await adopt(api.client, { dryRun: false, marker })).toMatchObject({ outcome: 'adopted', writers: [] });
+  expect(await adopt(api.client, SPIDERPOOL, { dryRun: false, marker })).toMatchObject({
+    outcome: 'adopted',
+    writers: [],
+  });
   expect(api.isMarked).toBe(true);
 });
 
 test('what was given out is read after nobody may give out more', async () => {
   api.accounts = [{ ...AGENT, mayWrite: false }];
-  await adopt(api.client, { dryRun: false, marker });
+  await adopt(api.client, SPIDERPOOL, { dryRun: false, marker });
   const [review, pools] = ['POST subjectaccessreviews', 'GET spiderippools'].map((it) => api.asked.indexOf(it));
   expect(review).toBeGreaterThan(-1);
   expect(pools).toBeGreaterThan(review ?? 0);
@@ -44,7 +48,7 @@ test('a look counts what has no record and names the accounts, and asks for no r
   const spec = { subnet: '10.0.0.0/24', ips: ['10.0.0.10'] };
   const pool = { metadata: { name: 'v4', uid: 'u', resourceVersion: '1' }, spec, status: { allocatedIPs } };
   api.lists = { spiderippools: [pool] };
-  expect(await lookForLegacy(api.client)).toEqual({
+  expect(await SPIDERPOOL.lookForLegacy(api.client)).toEqual({
     isAdopted: false,
     addresses: 1,
     unreadable: 0,
@@ -62,7 +66,7 @@ test('a pod that cannot be read stands in the way only if an address was given t
     spiderippools: [{ metadata: { name: 'v4', uid: 'u', resourceVersion: '1' }, spec, status }],
     pods: [pod('web-0'), pod('other')],
   };
-  expect(await adopt(api.client, { dryRun: false, marker })).toMatchObject({
+  expect(await adopt(api.client, SPIDERPOOL, { dryRun: false, marker })).toMatchObject({
     outcome: 'refused',
     unreadable: ['pod prod/web-0: spec: expected an object, found 7'],
   });

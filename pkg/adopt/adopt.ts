@@ -2,10 +2,30 @@ import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { createRecord } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
 import type { RecordSpec } from '#pkg/record/ip-record.ts';
 import { type AdoptionMarker, readMarker, writeMarker } from './adoption-marker.ts';
-import { findOldAccounts, findOldWriters } from './old-writers.ts';
 import type { AdoptionPlan } from './plan-adoption.ts';
-import { planAdoption } from './plan-adoption.ts';
-import { readWorld, type WorldOptions } from './read-world.ts';
+
+/** Another address manager, whose addresses get records. */
+export interface AdoptionSource {
+  /** The ConfigMap that says that its addresses have their records. */
+  readonly marker: string;
+  /** Who may still give out addresses. */
+  findWriters(client: KubeClient): Promise<string[]>;
+  /** What it gave out that has no record. */
+  look(client: KubeClient): Promise<Look>;
+  lookForLegacy(client: KubeClient): Promise<Legacy>;
+}
+
+export type Look = AdoptionPlan & { readonly unreadable: readonly string[] };
+
+/** What a caller without the right to create access reviews can find out. */
+export interface Legacy {
+  readonly isAdopted: boolean;
+  /** How many addresses the other one gave out that have no record. */
+  readonly addresses: number;
+  readonly unreadable: number;
+  /** Its service accounts, whether or not they may still give out addresses. */
+  readonly accounts: readonly string[];
+}
 
 export interface Adoption {
   /** `ready`: a dry run found no obstacle. `refused`: the operator has to remove an obstacle first. */
@@ -15,7 +35,7 @@ export interface Adoption {
   readonly records: readonly RecordSpec[];
   readonly collisions: readonly string[];
   readonly unreadable: readonly string[];
-  /** Service accounts of Spiderpool that may still give out addresses. */
+  /** Who may still give out addresses: service accounts of the other address manager. */
   readonly writers: readonly string[];
 }
 
@@ -30,55 +50,31 @@ const AT_ONCE = 16;
 const PATIENCE_MS = 60_000;
 
 /**
- * Takes over the addresses that Spiderpool gave out. First Spiderpool must have lost the right to give out more. Then every address
- * gets its record, and a second look must find no address without one. Only then agents may begin. It can be repeated at any point.
+ * Takes over the addresses that another address manager gave out. First it must have lost the right to give out more. Then every
+ * address gets its record, and a second look must find no address without one. Only then we begin. It can be repeated at any point.
  */
-export async function adopt(client: KubeClient, options: AdoptOptions): Promise<Adoption> {
-  const before = await readMarker(client);
+export async function adopt(client: KubeClient, source: AdoptionSource, options: AdoptOptions): Promise<Adoption> {
+  const before = await readMarker(client, source.marker);
   // Checked before the look, which must see everything that they gave out until they lost the right.
-  const writers = before === null ? await findOldWriters(client) : [];
-  const first = await look(client);
+  const writers = before === null ? await source.findWriters(client) : [];
+  const first = await source.look(client);
   const found = { ...first, records: first.create, marker: null };
   if (before !== null) return toAdoption('already-adopted', { ...found, marker: before });
   if (first.unreadable.length + writers.length > 0) return toAdoption('refused', { ...found, writers });
   if (options.dryRun) return toAdoption('ready', found);
-  const { made, left } = await makeRecords(client, first, options);
+  const { made, left } = await makeRecords(client, source, first, options);
   if (left.create.length + left.unreadable.length > 0) {
     return toAdoption('refused', { ...left, records: left.create, marker: null });
   }
-  const isOurs = await writeMarker(client, options.marker);
-  const marker = isOurs ? options.marker : await readMarker(client);
+  const isOurs = await writeMarker(client, source.marker, options.marker);
+  const marker = isOurs ? options.marker : await readMarker(client, source.marker);
   return toAdoption(isOurs ? 'adopted' : 'already-adopted', { ...left, records: made, marker });
-}
-
-/** What a caller without the right to create access reviews can find out. */
-export interface Legacy {
-  readonly isAdopted: boolean;
-  /** How many addresses Spiderpool gave out that have no record. */
-  readonly addresses: number;
-  readonly unreadable: number;
-  /** Service accounts of Spiderpool, whether or not they may still give out addresses. */
-  readonly accounts: readonly string[];
-}
-
-export async function lookForLegacy(client: KubeClient): Promise<Legacy> {
-  const marker = await readMarker(client);
-  if (marker !== null) return { isAdopted: true, addresses: 0, unreadable: 0, accounts: [] };
-  const accounts = await findOldAccounts(client);
-  const { create, unreadable } = await look(client, { withPods: false });
-  return { isAdopted: false, addresses: create.length, unreadable: unreadable.length, accounts };
-}
-
-type Look = AdoptionPlan & { readonly unreadable: readonly string[] };
-
-async function look(client: KubeClient, options: WorldOptions = { withPods: true }): Promise<Look> {
-  const { world, unreadable } = await readWorld(client, options);
-  return { ...planAdoption(world), unreadable };
 }
 
 /** Repeats until a look after the last write finds nothing missing. */
 async function makeRecords(
   client: KubeClient,
+  source: AdoptionSource,
   first: Look,
   { onProgress }: AdoptOptions,
 ): Promise<{ made: readonly RecordSpec[]; left: Look }> {
@@ -92,7 +88,7 @@ async function makeRecords(
       made.push(...batch);
       onProgress?.(made.length, Math.max(made.length, left.create.length));
     }
-    left = await look(client);
+    left = await source.look(client);
   }
   return { made, left };
 }

@@ -2,7 +2,12 @@ import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { toApiError } from '#pkg/kube/objects/api-error.ts';
 import { isMap, type Resource } from '#pkg/kube/objects/kube-object.ts';
 
-const ACCOUNTS: Resource = { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount' };
+export const SERVICE_ACCOUNTS: Resource = {
+  group: '',
+  version: 'v1',
+  plural: 'serviceaccounts',
+  kind: 'ServiceAccount',
+};
 const REVIEWS: Resource = {
   group: 'authorization.k8s.io',
   version: 'v1',
@@ -10,33 +15,41 @@ const REVIEWS: Resource = {
   kind: 'SubjectAccessReview',
 };
 /** The names in Spiderpool's chart. */
-const NAMES = ['spiderpool-agent', 'spiderpool-controller'];
+export const SPIDERPOOL_ACCOUNTS = ['spiderpool-agent', 'spiderpool-controller'];
 const STATUS = { group: 'spiderpool.spidernet.io', resource: 'spiderippools', subresource: 'status', verb: 'update' };
 const NOT_SERVED = 'the API server does not say who may do what';
 
 /** The service accounts of Spiderpool that may still write the status of pools, that is give out addresses: `namespace/name`. */
 export async function findOldWriters(client: KubeClient): Promise<string[]> {
   const writers: string[] = [];
-  for (const account of await findOldAccounts(client)) {
+  for (const account of await findOldAccounts(client, SPIDERPOOL_ACCOUNTS)) {
     const user = `system:serviceaccount:${account.replace('/', ':')}`;
-    if (await mayWrite(client, user)) writers.push(account);
+    if (await mayWrite(client, user, STATUS)) writers.push(account);
   }
   return writers;
 }
 
-/** All service accounts of Spiderpool. The caller needs only the right to list service accounts of these two names. */
-export async function findOldAccounts(client: KubeClient): Promise<string[]> {
+/** The service accounts of these names, in any namespace. The caller needs only the right to list those. */
+export async function findOldAccounts(client: KubeClient, names: readonly string[]): Promise<string[]> {
   const accounts: string[] = [];
-  for (const name of NAMES) {
-    const listed = await client.list(ACCOUNTS, { fieldSelector: `metadata.name=${name}` }, { form: 'metadata' });
+  for (const name of names) {
+    const listed = await client.list(
+      SERVICE_ACCOUNTS,
+      { fieldSelector: `metadata.name=${name}` },
+      { form: 'metadata' },
+    );
     if (!listed.ok) throw toApiError(`list service accounts ${name}`, listed, NOT_SERVED);
     accounts.push(...listed.object.items.map(({ metadata }) => `${metadata.namespace ?? ''}/${name}`));
   }
   return accounts;
 }
 
-async function mayWrite(client: KubeClient, user: string): Promise<boolean> {
-  const outcome = await client.review(REVIEWS, { spec: { user, resourceAttributes: STATUS } });
+export async function mayWrite(
+  client: KubeClient,
+  user: string,
+  resourceAttributes: Readonly<Record<string, string>>,
+): Promise<boolean> {
+  const outcome = await client.review(REVIEWS, { spec: { user, resourceAttributes } });
   if (!outcome.ok) throw toApiError(`ask what ${user} may do`, outcome, NOT_SERVED);
   const status = outcome.object['status'];
   return isMap(status) && status['allowed'] === true;

@@ -64,6 +64,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/ledger/sqlite': onNode(['pkg/errors', 'pkg/ip', 'pkg/record', 'pkg/ledger']),
   'pkg/ledger/kubernetes': onNode(['pkg/errors', 'pkg/ip', 'pkg/record', 'pkg/ledger', ...CLUSTER]),
   'pkg/adopt': onNode([...DOMAIN, ...CLUSTER, 'pkg/ledger', 'pkg/ledger/kubernetes']),
+  // The same for the machines of Vitistack.
+  'pkg/adopt/vitistack': onNode([...DOMAIN, ...CLUSTER, 'pkg/ledger/kubernetes', 'pkg/vitistack', 'pkg/adopt']),
 
   // It runs on bare QuickJS: only its Node adapter may import modules of Node.
   plugin: pure(['pkg/errors', 'pkg/cni', 'pkg/agentapi']),
@@ -182,6 +184,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
     ['pino'],
   ),
+  // What is to be done for a NetworkConfiguration of Vitistack. Statuses are compared with Node's own function.
+  'controller/provider-plan': {
+    rooms: [...CONTROLLER, 'pkg/vitistack', 'controller/project'],
+    packages: [],
+    node: /^controller\/provider-plan\/[a-z-]*(status|summary)\.ts$/,
+  },
   'controller/lifecycle': onNode(
     [...CONTROLLER, 'controller/cluster-view', 'controller/reconcile', 'controller/project'],
     ['pino'],
@@ -228,7 +236,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'ctl/render': onNode([...DOMAIN, 'pkg/agentapi', 'pkg/adopt']),
   'ctl/client': onNode([...DOMAIN, ...CLUSTER, ...LEDGERS, 'pkg/agentapi', 'pkg/adopt', 'ctl/render']),
   'ctl/support': onNode([...DOMAIN, ...KUBE, 'pkg/ledger/kubernetes', 'ctl/client']),
-  'ctl/commands': onNode([...DOMAIN, 'pkg/agentapi', 'pkg/adopt', 'ctl/render', 'ctl/client', 'ctl/support']),
+  'ctl/commands': onNode([
+    ...DOMAIN,
+    'pkg/agentapi',
+    'pkg/adopt',
+    'pkg/adopt/vitistack',
+    'ctl/render',
+    'ctl/client',
+    'ctl/support',
+  ]),
   ctl: onNode([...DOMAIN, 'pkg/agentapi', 'ctl/render', 'ctl/client', 'ctl/commands'], ['commander']),
 
   'cmd/plugin': onNode(['plugin', 'plugin/node']),

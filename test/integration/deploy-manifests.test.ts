@@ -17,6 +17,7 @@ const IN_ORDER = [
   'rbac.yaml',
   'flow-control.yaml',
   'rbac-cluster-api.yaml',
+  'rbac-vitistack-import.yaml',
   'config.yaml',
   'controller.yaml',
   'webhook.yaml',

@@ -1,0 +1,72 @@
+import { allocationName, otherAllocationName } from '#pkg/vitistack/provider-names.ts';
+import type { IpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
+import {
+  MOST_INTERFACES,
+  type NetworkConfiguration,
+  type ShownInterface,
+  type WantedInterface,
+} from '#pkg/vitistack/read-network-configuration.ts';
+
+export interface ServedInterface {
+  readonly wanted: WantedInterface;
+  /** What the status shows of it now. */
+  readonly shown: ShownInterface | null;
+  /** The IPAllocations that serve it, the one whose address comes first before the others. */
+  readonly allocations: readonly IpAllocation[];
+}
+
+/**
+ * Which IPAllocations serve which interface. One that names no interface, as the published example does, serves the first interface
+ * without one of its own.
+ */
+export function serveInterfaces(
+  { name, interfaces, shown }: NetworkConfiguration,
+  allocations: readonly IpAllocation[],
+): readonly ServedInterface[] {
+  const named = (wanted: WantedInterface) => allocations.filter((it) => it.interface === wanted.name);
+  const isOwn = (wanted: WantedInterface) => (it: IpAllocation) => isNameFor(it.name, name, wanted.name);
+  const unnamed = interfaces.some((it) => it.name === '') ? [] : allocations.filter((it) => it.interface === '');
+  const forUnnamed = interfaces.find((it) => !named(it).some((own) => !isOwn(it)(own))) ?? interfaces[0];
+  return unique(interfaces).map((wanted) => {
+    const found = shown.find((it) => isSameInterface(it, wanted)) ?? null;
+    const serving = [...named(wanted), ...(wanted === forUnnamed ? unnamed : [])];
+    return { wanted, shown: found, allocations: inOrder(serving, found) };
+  });
+}
+
+/** The names that we give; whatever has another name was made by somebody else. */
+export function isNameFor(name: string, configuration: string, interfaceName: string): boolean {
+  return (
+    name === allocationName(configuration, interfaceName) || name === otherAllocationName(configuration, interfaceName)
+  );
+}
+
+/** The second interface of a name is nobody's: an IPAllocation could not say which one it means. */
+export function unique(interfaces: readonly WantedInterface[]): readonly WantedInterface[] {
+  const known = interfaces.slice(0, MOST_INTERFACES);
+  return known.filter((it, at) => known.findIndex(({ name }) => name === it.name) === at);
+}
+
+/** By name; an older status may have the hardware address alone. */
+function isSameInterface({ name, macAddress }: ShownInterface, wanted: WantedInterface): boolean {
+  if (name !== '') return name === wanted.name;
+  return macAddress !== '' && macAddress.toLowerCase() === wanted.macAddress.toLowerCase();
+}
+
+/** A consumer takes the first address, so the one that is shown first stays first. Otherwise the oldest comes first. */
+function inOrder(allocations: readonly IpAllocation[], shown: ShownInterface | null): readonly IpAllocation[] {
+  const first = shown?.addresses[0];
+  const rank = (it: IpAllocation) => (first !== undefined && addressOf(it) === first ? 0 : 1);
+  return allocations.toSorted((a, b) => rank(a) - rank(b) || compareAge(a, b));
+}
+
+/** The address that an IPAllocation has now, as its status shows it. */
+export function addressOf({ status, phase, isDeleting, shownAddress }: IpAllocation): string | null {
+  if (isDeleting || phase === 'Released' || shownAddress === null) return null;
+  return String(status['address']);
+}
+
+function compareAge(a: IpAllocation, b: IpAllocation): number {
+  const [x, y] = [`${a.createdAt}/${a.name}`, `${b.createdAt}/${b.name}`];
+  return x < y ? -1 : Number(x > y);
+}
