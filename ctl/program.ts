@@ -134,7 +134,7 @@ function addDeeds(program: Command, act: Act): void {
   program
     .command('import')
     .description(
-      'every address that another address manager gave out gets its record, then ipledger may begin; exit code 1 while that one may still give out addresses or its objects cannot be read',
+      'every address that Spiderpool gave out gets its record, then agents may begin; exit code 1 while Spiderpool may still give out addresses or its objects cannot be read. With --from vitistack the same for static-ip-operator, then the controller may begin',
     )
     .addOption(
       new Option('--from <system>', 'spiderpool: pods; vitistack: the machines of static-ip-operator')
