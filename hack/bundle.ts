@@ -1,7 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type BuildOptions, build } from 'esbuild';
-import type { Daemon } from '#pkg/memory/heap-size.ts';
+import { type BuildOptions, build, type Metafile } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -33,6 +32,12 @@ const NODE_START = `#!/bin/sh
 ':' //; [ -e /proc/$$/fd/1 ] || exec 1</dev/null
 ':' //; exec '${process.execPath}' "$0" "$@"`;
 
+/** Started by its name in the image, where there is no shell (hack/oci/image-layers.ts). */
+const IN_IMAGE: BuildOptions = {
+  ...ESM_WITH_REQUIRE,
+  banner: { js: `#!/opt/ipledger/node\n${ESM_WITH_REQUIRE.banner?.['js']}` },
+};
+
 /** Code that is imported on demand is in a file of its own, beside the first one. */
 const IN_CHUNKS: BuildOptions = { ...ESM_WITH_REQUIRE, splitting: true };
 
@@ -56,30 +61,18 @@ const BUNDLES: readonly Bundle[] = [
   { entry: 'cmd/plugin/host-main.ts', output: 'plugin.neutral.js', isExecutable: false, options: QUICKJS },
   { entry: 'cmd/agent/main.ts', output: 'agent/main.js', isExecutable: false, options: IN_CHUNKS },
   { entry: 'cmd/controller/main.ts', output: 'controller.js', isExecutable: false, options: ESM_WITH_REQUIRE },
-  { entry: 'cmd/heap/main.ts', output: 'heap.js', isExecutable: false, options: ESM_WITH_REQUIRE },
-  { entry: 'cmd/ctl/main.ts', output: 'ctl.js', isExecutable: false, options: ESM_WITH_REQUIRE },
+  { entry: 'cmd/launch/main.ts', output: 'launch.js', isExecutable: false, options: IN_IMAGE },
+  { entry: 'cmd/ctl/main.ts', output: 'ctl.js', isExecutable: false, options: IN_IMAGE },
 ];
 
-/**
- * Little space for new objects, because the daemons are idle most of the time. The space for old ones follows the memory limit
- * (docs/adr/0044-heap-from-the-memory-limit.md).
- */
-const daemonFlags = (name: Daemon) => ({
-  flags: '--max-semi-space-size=2 "--max-old-space-size=$heap"',
-  before: `export MALLOC_ARENA_MAX=2\nheap=$("$node" "$dir/heap.js" ${name})\n`,
-});
-
 const LAUNCHERS = [
-  { output: 'ipledger-agent', bundle: 'agent/main.js', ...daemonFlags('agent') },
-  { output: 'ipledger-controller', bundle: 'controller.js', ...daemonFlags('controller') },
-  { output: 'ipledgerctl', bundle: 'ctl.js', flags: '', before: '' },
+  { output: 'ipledger-agent', bundle: 'launch.js', words: 'agent "$@"' },
+  { output: 'ipledger-controller', bundle: 'launch.js', words: 'controller "$@"' },
+  { output: 'ipledgerctl', bundle: 'ctl.js', words: '"$@"' },
 ];
 
 /** Paths in dist/ that a build writes, besides the native plugin. */
 export const OUTPUTS: readonly string[] = [...BUNDLES, ...LAUNCHERS].map(({ output }) => output);
-
-/** The path of Node in the launchers: this one, unless the programs will run on another machine. */
-const LAUNCHER_NODE = process.env['LAUNCHER_NODE'] || process.execPath;
 
 /** Builds only the plugin, for tests; returns the path of its executable in `directory`. */
 export async function bundlePlugin(directory: string): Promise<string> {
@@ -89,12 +82,13 @@ export async function bundlePlugin(directory: string): Promise<string> {
   return join(directory, plugin.output);
 }
 
-async function writeBundle({ entry, output, isExecutable, options }: Bundle, directory: string): Promise<void> {
+async function writeBundle({ entry, output, isExecutable, options }: Bundle, directory: string): Promise<Metafile> {
   const path = join(directory, output);
   const isInChunks = options.splitting === true;
   if (isInChunks) rmSync(dirname(path), { recursive: true, force: true }); // chunks of other builds
-  await build({
+  const { metafile } = await build({
     bundle: true,
+    metafile: true,
     absWorkingDir: ROOT,
     entryPoints: [entry],
     ...(isInChunks ? { outdir: dirname(path) } : { outfile: path }),
@@ -102,19 +96,18 @@ async function writeBundle({ entry, output, isExecutable, options }: Bundle, dir
     ...options,
   });
   chmodSync(path, isExecutable ? 0o755 : 0o644);
+  return metafile ?? { inputs: {}, outputs: {} };
 }
 
-function writeLauncher({ output, bundle, flags, before }: (typeof LAUNCHERS)[number], directory: string): void {
+function writeLauncher({ output, bundle, words }: (typeof LAUNCHERS)[number], directory: string): void {
   const path = join(directory, output);
-  const program = ['"$node"', flags, `"$dir/${bundle}"`, '"$@"'].filter((word) => word !== '').join(' ');
   writeFileSync(
     path,
     `#!/bin/sh
 set -e
-node='${LAUNCHER_NODE}'
 dir=$(dirname -- "$(readlink -f -- "$0")")
 unset NODE_OPTIONS
-${before}exec ${program}
+exec '${process.execPath}' "$dir/${bundle}" ${words}
 `,
   );
   chmodSync(path, 0o755);
@@ -122,19 +115,26 @@ ${before}exec ${program}
 
 async function bundleAll(directory: string): Promise<void> {
   mkdirSync(directory, { recursive: true });
+  const packages = new Set<string | undefined>();
   for (const bundle of BUNDLES) {
     if (!existsSync(join(ROOT, bundle.entry))) {
       console.log(`skipped ${bundle.output}: ${bundle.entry} is not written yet`);
       continue;
     }
-    await writeBundle(bundle, directory);
+    const { inputs } = await writeBundle(bundle, directory);
+    for (const path of Object.keys(inputs)) packages.add(packageOf(path));
     report(join(directory, bundle.output), bundle.entry);
   }
   for (const launcher of LAUNCHERS) {
     writeLauncher(launcher, directory);
-    report(join(directory, launcher.output), `${launcher.bundle} on ${LAUNCHER_NODE}`);
+    report(join(directory, launcher.output), process.execPath);
   }
+  const bundled = { packages: [...packages].filter((it) => it !== undefined).sort() };
+  writeFileSync(join(directory, 'bundled.json'), `${JSON.stringify(bundled, null, 2)}\n`);
 }
+
+/** The key in package-lock.json of the package that a file is part of. */
+const packageOf = (path: string): string | undefined => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)?.[0];
 
 function report(path: string, from: string): void {
   console.log(`${(statSync(path).size / 1024).toFixed(1).padStart(8)} kB  ${path}  (${from})`);

@@ -1,22 +1,40 @@
 import { expect, test } from 'vitest';
-import { OUTPUTS } from '../../hack/bundle.ts';
+import { parseAllDocuments } from 'yaml';
+import { LABELS, RUN } from '#hack/oci/image-config.ts';
+import { imageLayers } from '#hack/oci/image-layers.ts';
 import { existsInRoot, readRootFile } from './source-files.ts';
 
-interface Copy {
-  readonly from: string | undefined;
-  readonly sources: readonly string[];
+const lines = readRootFile('Dockerfile')
+  .replace(/\\\n\s*/g, '')
+  .split('\n');
+const after = (word: string) =>
+  lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1));
+const copies = after('COPY').map((line) => line.split(/\s+/));
+const fromContext = copies.filter(([first]) => !first?.startsWith('--')).flatMap((words) => words.slice(0, -1));
+
+/** The list of files does not depend on where they come from. */
+const layers = imageLayers({
+  architecture: 'amd64',
+  repository: '',
+  debian: new Map(['libc6', 'libgcc-s1', 'libstdc++6', 'gcc-12-base'].map((name) => [name, ''])),
+  node: '',
+  koffi: '',
+  koffiNative: '',
+  agentFiles: [],
+  sbom: '',
+});
+const paths = layers.flatMap(({ files }) => files.map(({ path }) => path));
+
+interface Container {
+  readonly command: readonly string[];
+  readonly args: readonly string[];
 }
 
-const lines = readRootFile('Dockerfile').split('\n');
-const copies: Copy[] = lines
-  .filter((line) => line.startsWith('COPY '))
-  .map((line) => {
-    const words = line.split(/\s+/).slice(1);
-    const from = words.find((word) => word.startsWith('--from='))?.slice('--from='.length);
-    return { from, sources: words.filter((word) => !word.startsWith('--')).slice(0, -1) };
-  });
-const fromContext = copies.filter(({ from }) => from === undefined).flatMap(({ sources }) => sources);
-const fromBuild = copies.filter(({ from }) => from === 'build').flatMap(({ sources }) => sources);
+function containersOf(name: string): Container[] {
+  const [workload] = parseAllDocuments(readRootFile(`deploy/${name}.yaml`)).map((it) => it.toJS());
+  const { initContainers = [], containers } = workload.spec.template.spec;
+  return [...initContainers, ...containers];
+}
 
 test('every path that is copied from the repository exists and is allowed by .dockerignore', () => {
   const allowed = readRootFile('.dockerignore').split('\n');
@@ -30,32 +48,32 @@ test('every room that ends up in a bundle is copied', () => {
   expect(rooms.filter((room) => !fromContext.includes(room))).toEqual([]);
 });
 
-test('the image contains only files of the build and installed packages', () => {
-  expect(fromBuild.length).toBeGreaterThan(5);
-  const unknown = fromBuild.filter((path) => {
-    const inSource = path.replace('/src/', '');
-    if (inSource === 'dist/native/ipledger') return !readRootFile('hack/build-plugin').includes(inSource);
-    const built = inSource.slice('dist/'.length);
-    if (inSource.startsWith('dist/')) return !OUTPUTS.some((it) => it === built || it.startsWith(`${built}/`));
-    return !existsInRoot(inSource);
-  });
-  expect(unknown).toEqual([]);
+test('the files are those of hack/image, layer by layer, and nothing else', () => {
+  expect(lines.slice(lines.indexOf('FROM scratch')).filter((line) => line.startsWith('COPY '))).toEqual(
+    layers.map(({ name }) => `COPY --from=build /image/${name} /`),
+  );
+  expect(after('RUN')).toContain('hack/image --root /image --arch "$TARGETARCH"');
 });
 
-test('every program that a manifest starts is in the image and on its PATH', () => {
-  const commands = ['agent', 'controller'].flatMap((name) => {
-    const found = [...readRootFile(`deploy/${name}.yaml`).matchAll(/command: \[([a-z-]+)/g)].map(([, word]) => word);
-    expect(found.length).toBeGreaterThan(0);
-    return found;
+test('labels, user, environment and entry point are those of hack/image', () => {
+  const [label = ''] = after('LABEL');
+  const { version } = JSON.parse(readRootFile('package.json')) as { version: string };
+  const found = Object.fromEntries([...label.matchAll(/(\S+)="([^"]*)"/g)].map(([, key, value]) => [key, value]));
+  const revision = `\${REVISION}`;
+  expect(found).toEqual({
+    ...LABELS,
+    'org.opencontainers.image.version': version,
+    'org.opencontainers.image.revision': revision,
   });
-  const linked = lines.find((line) => line.startsWith('RUN ln -s')) ?? '';
-  expect(commands.filter((name) => !fromBuild.includes(`/src/dist/${name}`))).toEqual([]);
-  expect(commands.filter((name) => !linked.includes(`/opt/ipledger/${name} `))).toEqual([]);
+  expect(after('USER')).toEqual([RUN.User]);
+  expect(after('ENV').at(-1)).toBe(RUN.Env[0]);
+  expect(after('ENTRYPOINT').map((line) => JSON.parse(line))).toEqual([RUN.Entrypoint]);
 });
 
-test('the paths in the manifest of the agent exist in the image', () => {
-  const manifest = readRootFile('deploy/agent.yaml');
-  expect(manifest).toContain('--from=/opt/ipledger/cni/ipledger');
-  expect(lines).toContain('COPY --from=build /src/dist/native/ipledger cni/ipledger');
-  expect(lines).toContain('WORKDIR /opt/ipledger');
+test('what the manifests start and read is in the image', () => {
+  const containers = ['agent', 'controller'].flatMap(containersOf);
+  expect(containers.length).toBe(3);
+  expect(containers.filter(({ command: [program] }) => !paths.includes(`usr/local/bin/${program}`))).toEqual([]);
+  expect(containers.flatMap(({ args }) => args)).toContain('--from=/opt/ipledger/cni/ipledger');
+  expect(paths).toContain('opt/ipledger/cni/ipledger');
 });

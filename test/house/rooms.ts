@@ -247,12 +247,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   ]),
   ctl: onNode([...DOMAIN, 'pkg/agentapi', 'ctl/render', 'ctl/client', 'ctl/commands'], ['commander']),
 
+  // Makes the image; no program that is shipped imports it.
+  'hack/oci': onNode(['pkg/text']),
   'cmd/plugin': onNode(['plugin', 'plugin/node']),
   'cmd/agent': onNode(
     [...AGENT, ...CLUSTER, ...OPERATIONS, 'agent/report', 'agent/serve', 'agent/compose', 'agent/install'],
     ['commander', 'pino'],
   ),
   'cmd/controller': onNode([...DOMAIN, ...CLUSTER, ...OPERATIONS, 'controller'], ['commander']),
-  'cmd/heap': onNode(['pkg/errors', 'pkg/config', 'pkg/memory']),
+  'cmd/launch': onNode(['pkg/errors', 'pkg/config', 'pkg/memory']),
   'cmd/ctl': onNode(['pkg/agentapi', 'ctl/client', 'ctl']),
 };

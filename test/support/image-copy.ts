@@ -38,7 +38,7 @@ async function fill({ root, agent, plugin }: ImageCopy): Promise<void> {
     await cp(join(repository, name), join(home, name), { recursive: true });
   }
   await cp(join(repository, 'dist/agent'), join(home, 'agent'), { recursive: true });
-  await cp(join(repository, 'dist/heap.js'), join(home, 'heap.js'));
+  await cp(join(repository, 'dist/launch.js'), join(home, 'launch.js'));
   await cp(launcher, join(home, 'ipledger-agent'));
   await cp(await realpath(await builtPath('cni/ipledger')), plugin);
   await mkdir(dirname(agent), { recursive: true });
