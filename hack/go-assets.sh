@@ -39,12 +39,12 @@ begin_build() {
 
 # build NAME DIRECTORY ARGUMENT…: `go build` in the directory of a go.mod; the arguments are flags and packages.
 build() {
-  local name=$1 module=$2 started=$SECONDS last=
+  local name=$1 source=$2 started=$SECONDS last=
   shift 2
   [[ ! -f $cache/$name.seconds ]] || last=" (took $(<"$cache/$name.seconds") s the last time)"
   say "building $name$last"
   # In its own session, so that stop_build reaches the compilers too.
-  setsid nice -n 19 env CGO_ENABLED=0 GOWORK=off GOTMPDIR="$staging/tmp" go -C "$module" build -mod=readonly -trimpath \
+  setsid nice -n 19 env CGO_ENABLED=0 GOWORK=off GOTMPDIR="$staging/tmp" go -C "$source" build -mod=readonly -trimpath \
     -o "$staging/bin/" "$@" >&2 9>&- &
   building=$!
   local next=30

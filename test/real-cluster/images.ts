@@ -40,7 +40,7 @@ async function writeOurImage(file: string): Promise<void> {
       'agent',
       'controller.js',
       'ctl.js',
-      'heap.js',
+      'launch.js',
       'ipledger-agent',
       'ipledger-controller',
       'ipledgerctl',
