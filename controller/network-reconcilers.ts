@@ -14,9 +14,7 @@ import type { RecordsView } from '#controller/project/records-view.ts';
 import { sampleGauges } from '#controller/project/sample-gauges.ts';
 import { ShortageBoard } from '#controller/project/shortage-board.ts';
 import type { ReconcilerContext } from '#controller/reconcile/reconciler.ts';
-import type { WishRules } from '#controller/subnets/asking-application.ts';
-import { keepAutoPools } from '#controller/subnets/keep-auto-pools.ts';
-import type { WorkloadPods } from '#controller/subnets/workload-pods.ts';
+import { type KeepAutoPoolsOptions, keepAutoPools } from '#controller/subnets/keep-auto-pools.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import type { Resource } from '#pkg/kube/objects/kube-object.ts';
 import { ENDPOINTS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
@@ -34,7 +32,7 @@ export interface NetworkReconcilersOptions extends ReconcilerContext {
   readonly recordsMissingForMs: () => number;
   readonly adoptPools: boolean;
   /** Null: no pools are made from subnets. */
-  readonly autoPools: { readonly workloads: WorkloadPods; readonly wishRules: WishRules } | null;
+  readonly autoPools: Pick<KeepAutoPoolsOptions, 'workloads' | 'wishRules' | 'readAgainMs'> | null;
 }
 
 export interface NetworkReconcilers extends AsyncDisposable {

@@ -24,6 +24,9 @@ export interface UpkeepDeps {
   readonly onGauges: (sample: (() => Promise<readonly Sample[]>) | null) => void;
 }
 
+/** Applications of other kinds are not watched. */
+const READ_AGAIN_MS = 30_000;
+
 /** Runs the reconcilers of pools, subnets, endpoints and claims for one term. */
 export function upkeepTask(deps: UpkeepDeps): LeaderTask {
   return { name: 'upkeep', run: (term) => keepUp(term, deps) };
@@ -43,7 +46,7 @@ async function keepUp(term: Term, { config, onGauges, nowMs, settleMs, ...deps }
     adoptPools: config.enableSpiderSubnet,
     autoPools:
       config.enableSpiderSubnet && config.enableAutoPoolForApplication
-        ? { workloads: workloadPodsOf(view), wishRules: config }
+        ? { workloads: workloadPodsOf(view), wishRules: config, readAgainMs: READ_AGAIN_MS }
         : null,
   });
   onGauges(() => reconcilers.gauges());

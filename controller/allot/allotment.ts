@@ -19,8 +19,8 @@ export class Allotment {
   readonly #heldBy = new Map<string, bigint>();
   /** Pools that could not lose as much as they should. */
   readonly waiting = new Set<string>();
-  readonly #free: IntervalSet;
-  #allotted = IntervalSet.EMPTY;
+  /** What nobody has, and nobody dropped a moment ago. */
+  #free: IntervalSet;
 
   constructor(situation: SubnetSituation) {
     this.#situation = situation;
@@ -47,6 +47,7 @@ export class Allotment {
     }
     const has = own?.pool.addresses ?? IntervalSet.EMPTY;
     const missing = BigInt(count) - (own === null ? 0n : this.#records.usableOf(own).size);
+    if (missing === 0n && has.isSubsetOf(this.#situation.subnet.addresses) && own !== null) return has;
     if (own !== null && missing <= 0n) return this.#shrink(own, -missing);
     return this.#refusal(key.application.namespace, missing, own) ?? this.#grow(wanted, has, missing, own);
   }
@@ -57,7 +58,7 @@ export class Allotment {
     if (picked === null) return `required ${missing} more for ${count} in all, left ${free.size}`;
     const next = has.union(picked);
     if (next.intervals().length > MOST_RANGES) return `what is free is in too many pieces for ${count} addresses`;
-    this.#allotted = this.#allotted.union(picked);
+    this.#free = this.#free.subtract(picked);
     this.#count(key.application.namespace, missing);
     return next;
   }
@@ -76,9 +77,11 @@ export class Allotment {
 
   /** A pool may take back at once what it dropped itself. */
   #freeFor(own: SubnetPool | null): IntervalSet {
-    if (own === null || own.dropped.isEmpty) return this.#free.subtract(this.#allotted);
-    const pools = this.#situation.pools.map((it) => (it === own ? { ...it, dropped: IntervalSet.EMPTY } : it));
-    return freeOfSubnet({ ...this.#situation, pools }, this.#records).subtract(this.#allotted);
+    if (own === null || own.dropped.isEmpty) return this.#free;
+    const { pools, subnet } = this.#situation;
+    const others = pools.map((it) => (it === own ? { ...it, dropped: IntervalSet.EMPTY } : it));
+    const within = { ...subnet, addresses: subnet.addresses.intersect(own.dropped) };
+    return this.#free.union(freeOfSubnet({ ...this.#situation, pools: others, subnet: within }, this.#records));
   }
 
   #refusal(namespace: string, missing: bigint, own: SubnetPool | null): string | null {

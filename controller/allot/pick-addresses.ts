@@ -1,4 +1,4 @@
-import { type Interval, IntervalSet } from '#pkg/ip/interval-set.ts';
+import { type Interval, IntervalSet, indexAtOrAfter } from '#pkg/ip/interval-set.ts';
 
 /**
  * So many addresses of `free`, together where that can be, because firewalls are written for ranges: first what touches `beside`, then
@@ -21,8 +21,17 @@ export function pickAddresses(free: IntervalSet, count: bigint, beside: Interval
 }
 
 function chooseInterval(intervals: readonly Interval[], count: bigint, around: IntervalSet): Interval | null {
-  const touching = intervals.filter((it) => touchesBelow(it, around) || touchesAbove(it, around));
-  return bestOf(touching, count) ?? bestOf(intervals, count);
+  return bestOf(touching(intervals, around), count) ?? bestOf(intervals, count);
+}
+
+/** Found by search: a subnet may have thousands of free intervals. */
+function touching(intervals: readonly Interval[], around: IntervalSet): readonly Interval[] {
+  const beside = around.intervals().flatMap(({ first, last }) => [first - 1n, last + 1n]);
+  const found = beside.flatMap((value) => {
+    const interval = intervals[indexAtOrAfter(intervals, value)];
+    return interval === undefined || interval.first > value ? [] : [interval];
+  });
+  return [...new Set(found)];
 }
 
 /** The smallest that is large enough, else the largest; of equal ones the lowest. */

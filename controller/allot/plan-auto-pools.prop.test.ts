@@ -97,6 +97,45 @@ test('no address is in two pools', () => {
   });
 });
 
+test('addresses that are in several pools are in one afterwards, and what is held stays', () => {
+  const doubled = fc
+    .tuple(situation, fc.array(fc.integer({ min: 0, max: APPS.length - 1 }), { minLength: 60, maxLength: 60 }))
+    .map(([before, second]) => {
+      const pools = before.pools.map((it, at): SubnetPool => {
+        const { auto, name, addresses } = it.pool;
+        if (auto === null) return it;
+        const more = IntervalSet.of(
+          second.flatMap((app, index) =>
+            app === at ? [{ first: BASE + BigInt(index), last: BASE + BigInt(index) }] : [],
+          ),
+        );
+        const inSubnet = more.intersect(before.subnet.addresses).subtract(manualOf(before));
+        const all = addresses.union(inSubnet).intervals();
+        const ips = all.map((interval) => formatRange(4, interval));
+        const key = keyOf(APPS.find((app) => autoPoolNames(keyOf(app))[0] === name) ?? '');
+        return poolOf(key, name, ips, { createdAt: `2026-11-18T10:00:0${(at * 7) % 5}Z` });
+      });
+      const wanted = APPS.map((name, app) => wants(keyOf(name), app * 2));
+      return { ...before, pools, wanted, isPoolName: (name: string) => pools.some(({ pool }) => pool.name === name) };
+    });
+  fc.assert(
+    fc.property(doubled, (before) => {
+      const { pools } = carryOut(before);
+      const sizes = pools.reduce((sum, { pool }) => sum + pool.addresses.size, 0n);
+      expect(IntervalSet.of(pools.flatMap(({ pool }) => pool.addresses.intervals())).size).toBe(sizes);
+      for (const { pool: name, value } of before.records) {
+        const had = before.pools.some(({ pool }) => pool.name === name && pool.addresses.contains(value));
+        if (had) expect(pools.find(({ pool }) => pool.name === name)?.pool.addresses.contains(value)).toBe(true);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function manualOf({ pools }: SubnetSituation): IntervalSet {
+  return IntervalSet.of(pools.flatMap(({ pool }) => (pool.auto === null ? pool.addresses.intervals() : [])));
+}
+
 test('a pool gets nothing that is outside of the subnet, reserved, recorded, dropped by another, or the gateway', () => {
   check((before, { pools }) => {
     for (const { pool } of pools) {

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import { parseRange } from '#pkg/ip/range.ts';
 import {
   buildSituation,
   describePlan,
@@ -12,6 +14,8 @@ import {
 import { planAutoPools } from './plan-auto-pools.ts';
 
 const [web, db] = [keyOf('web'), keyOf('db')];
+const LATER = '2026-11-18T10:00:01Z';
+const TEN = IntervalSet.of([parseRange('10.0.0.10')]);
 
 test.each([
   { name: 'nobody wants anything', given: {}, expected: [] },
@@ -149,6 +153,54 @@ test.each([
     ],
   },
   {
+    name: 'of two pools with the same address the later one gets another',
+    given: {
+      wanted: [wants(db, 2), wants(web, 2)],
+      pools: [
+        poolOf(web, 'w', ['10.0.0.10-10.0.0.11'], { createdAt: LATER }),
+        poolOf(db, 'd', ['10.0.0.11-10.0.0.12']),
+      ],
+    },
+    expected: ['change w 10.0.0.10 10.0.0.13'],
+  },
+  {
+    name: 'and in the same second the one with the later name',
+    given: { wanted: [wants(web, 1)], pools: [poolOf(web, 'w', ['10.0.0.10']), manualPool('m', ['10.0.0.10'])] },
+    expected: ['change w 10.0.0.11'],
+  },
+  {
+    name: 'a pool that somebody made gives way to none, and no pool to a later one that somebody made',
+    given: { wanted: [wants(web, 1)], pools: [poolOf(web, 'w', ['10.0.0.10']), manualPool('m', ['10.0.0.10'], LATER)] },
+    expected: [],
+  },
+  {
+    name: 'but the one keeps it of which a pod holds it',
+    given: {
+      wanted: [wants(db, 1), wants(web, 1)],
+      pools: [poolOf(web, 'w', ['10.0.0.10'], { createdAt: LATER }), poolOf(db, 'd', ['10.0.0.10'])],
+      records: [record('10.0.0.10', 'w')],
+    },
+    expected: ['change d 10.0.0.11'],
+  },
+  {
+    name: 'a pool that cannot grow gives way all the same, and takes back what its pods hold',
+    given: {
+      ips: ['10.0.0.10-10.0.0.13'],
+      wanted: [wants(db, 2), wants(web, 5)],
+      pools: [
+        poolOf(web, 'w', ['10.0.0.10-10.0.0.11'], { createdAt: LATER, dropped: ['10.0.0.13'] }),
+        poolOf(db, 'd', ['10.0.0.11-10.0.0.12']),
+      ],
+      records: [record('10.0.0.13', 'w')],
+    },
+    expected: ['change w 10.0.0.10 10.0.0.13', 'web: required 3 more for 5 in all, left 0'],
+  },
+  {
+    name: 'also what a pool of a crossing network has is not given out by two',
+    given: { wanted: [wants(web, 1)], pools: [poolOf(web, 'w', ['10.0.0.10'])], otherRanges: TEN },
+    expected: ['change w 10.0.0.11'],
+  },
+  {
     name: 'addresses that the subnet lost leave the pool when they are free',
     given: {
       ips: ['10.0.0.10-10.0.0.12', '10.0.0.20'],
@@ -283,6 +335,12 @@ test.each([
 ])('a pool waits for addresses to come back: $name', ({ wanted, records, expected }) => {
   const pools = [poolOf(web, 'w', ['10.0.0.10-10.0.0.11'])];
   expect([...planAutoPools(buildSituation({ wanted, records, pools })).waiting]).toEqual(expected);
+});
+
+test('a pool waits for an address that an earlier pool has too, while its own pod holds it', () => {
+  const pools = [poolOf(web, 'w', ['10.0.0.10'], { createdAt: LATER }), manualPool('m', ['10.0.0.10'])];
+  const situation = buildSituation({ wanted: [wants(web, 1)], records: [record('10.0.0.10', 'w')], pools });
+  expect(planAutoPools(situation)).toMatchObject({ steps: [], waiting: new Set(['w']) });
 });
 
 test('a subnet of many applications is planned without comparing each with the pool of every other', () => {

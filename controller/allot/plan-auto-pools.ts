@@ -9,6 +9,7 @@ import type { Controller } from '#pkg/pool/request.ts';
 import { formatIpNumber } from '#pkg/pool/subnet-wish.ts';
 import { toLabelValue } from '#pkg/record/record-metadata.ts';
 import { Allotment } from './allotment.ts';
+import { partOverlaps } from './part-overlaps.ts';
 import type { SubnetPool, SubnetSituation, Wanted } from './subnet-situation.ts';
 import { takeBackStrays } from './take-back-strays.ts';
 
@@ -35,7 +36,8 @@ export interface AutoPoolPlan {
 
 /** What is to be done so that every application has its pool. Carrying it out and planning again gives no step. */
 export function planAutoPools(seen: SubnetSituation): AutoPoolPlan {
-  const situation = takeBackStrays(seen);
+  const { situation: parted, contested } = partOverlaps(seen);
+  const situation = takeBackStrays(parted);
   const allotment = new Allotment(situation);
   const sizes = new Map(seen.pools.map(({ pool }) => [pool.name, pool.addresses]));
   const steps: AutoPoolStep[] = [];
@@ -47,14 +49,15 @@ export function planAutoPools(seen: SubnetSituation): AutoPoolPlan {
   for (const wanted of situation.wanted.toSorted(compareWanted)) {
     const own = findOwn(wanted, byName.get(nameOf(wanted.key.application)) ?? [], situation);
     if (own !== null) owned.add(own.pool.name);
-    const next =
+    const { step, why } =
       own === null ? create(wanted, isTaken, allotment) : change(wanted, own, sizes.get(own.pool.name), allotment);
-    if (typeof next === 'string') {
+    if (why !== null) {
       const { application, interface: nic } = wanted.key;
-      shortages.push({ application, interface: nic, why: next, wanted });
-    } else if (next !== null) {
-      steps.push(next);
-      owned.add(next.name);
+      shortages.push({ application, interface: nic, why, wanted });
+    }
+    if (step !== null) {
+      steps.push(step);
+      owned.add(step.name);
     }
   }
   const unwanted = findUnwanted(owned, situation);
@@ -62,7 +65,7 @@ export function planAutoPools(seen: SubnetSituation): AutoPoolPlan {
   return {
     steps: [...steps, ...unwanted.filter((it) => !held.includes(it))],
     shortages,
-    waiting: new Set([...allotment.waiting, ...held.map(({ name }) => name)]),
+    waiting: new Set([...allotment.waiting, ...held.map(({ name }) => name), ...contested]),
   };
 }
 
@@ -84,31 +87,35 @@ function findOwn(
   return (own ?? earlier)?.[0] ?? null;
 }
 
-/** A text says why there can be no pool. */
-function create(wanted: Wanted, isTaken: (name: string) => boolean, allotment: Allotment): AutoPoolStep | string {
-  const name = freePoolName(wanted.key, isTaken);
-  if (name === null) return 'other pools have the names that its pool can have';
-  const addresses = allotment.allot(wanted, null);
-  return typeof addresses === 'string' ? addresses : { do: 'create', name, wanted, addresses };
+/** What is to be done for one application; `why` says why it does not get what it wants. */
+interface Next {
+  readonly step: AutoPoolStep | null;
+  readonly why: string | null;
 }
 
-/** A text says why the pool cannot grow: then nothing of it is changed. Null: it is as it should be. */
-function change(
-  wanted: Wanted,
-  own: SubnetPool,
-  before: IntervalSet | undefined,
-  allotment: Allotment,
-): AutoPoolStep | string | null {
-  const addresses = allotment.allot(wanted, own);
-  if (typeof addresses === 'string') return addresses;
+function create(wanted: Wanted, isTaken: (name: string) => boolean, allotment: Allotment): Next {
+  const name = freePoolName(wanted.key, isTaken);
+  if (name === null) return { step: null, why: 'other pools have the names that its pool can have' };
+  const addresses = allotment.allot(wanted, null);
+  if (typeof addresses === 'string') return { step: null, why: addresses };
+  return { step: { do: 'create', name, wanted, addresses }, why: null };
+}
+
+/** A pool that cannot grow stays as it is; it still gives way to other pools, and takes back what its pods hold. */
+function change(wanted: Wanted, own: SubnetPool, before: IntervalSet | undefined, allotment: Allotment): Next {
   const { name, auto } = own.pool;
+  const isSame = (addresses: IntervalSet) => before !== undefined && addresses.equals(before);
+  const allotted = allotment.allot(wanted, own);
+  if (typeof allotted === 'string') {
+    const { addresses } = own.pool;
+    return { step: isSame(addresses) ? null : { do: 'change', name, wanted, addresses }, why: allotted };
+  }
   const isMarked =
     auto?.applicationUid === wanted.key.application.uid &&
     auto.reclaim === wanted.reclaim &&
     own.number === formatIpNumber(wanted.number);
-  return isMarked && before !== undefined && addresses.equals(before)
-    ? null
-    : { do: 'change', name, wanted, addresses };
+  const step: AutoPoolStep = { do: 'change', name, wanted, addresses: allotted };
+  return { step: isMarked && isSame(allotted) ? null : step, why: null };
 }
 
 function findUnwanted(owned: ReadonlySet<string>, situation: SubnetSituation): DeleteStep[] {

@@ -20,6 +20,8 @@ export interface Wanted {
 /** A pool that has ranges of the subnet's network. */
 export interface SubnetPool {
   readonly pool: Pool;
+  /** RFC 3339 in UTC with whole seconds, as the API server writes it: text order is time order. */
+  readonly createdAt: string;
   /** Its annotation `ippool-ip-number`. */
   readonly number: string | null;
   /** What it had until a moment ago: an agent with an old view may still give it out. */

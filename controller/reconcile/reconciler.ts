@@ -83,8 +83,10 @@ export function startReconciler({ log, isLeader }: ReconcilerContext, reconciler
 /** A request that failed for a reason that may pass: thrown, so that the work queue retries it. */
 export class FailedRequest extends Error {
   override readonly name = 'FailedRequest';
+  readonly failure: Failure;
 
-  constructor(what: string, { because, message }: Failure) {
-    super(`${what}: ${because}: ${message}`);
+  constructor(what: string, failure: Failure) {
+    super(`${what}: ${failure.because}: ${failure.message}`);
+    this.failure = failure;
   }
 }

@@ -47,6 +47,7 @@ function start(reading: ApplicationReading, replicas: Replicas, ...pods: PodFact
     reader: { read, replicasOf: async () => replicas },
     rules: RULES,
     events: { emit: (event) => void told.push(event) },
+    readAgainMs: 30_000,
   });
   const counts = () => applications.find(APPLICATION)?.wanted.map(({ count }) => count);
   return {

@@ -16,6 +16,8 @@ export interface ForeignApplicationsOptions extends ReconcilerContext {
   readonly reader: Pick<ApplicationReader, 'read' | 'replicasOf'>;
   readonly rules: WishRules;
   readonly events: Events;
+  /** Nothing tells when such an application is scaled, or may be read, so it is read again. */
+  readonly readAgainMs: number;
 }
 
 /** An application of a kind that Kubernetes does not bring along, as its pods or ReplicaSets name it. */
@@ -30,9 +32,12 @@ interface Claimed {
 /** ClusterRoles with it are part of the role `ipledger-controller-applications` (deploy/rbac.yaml). */
 const ROLE_LABEL = 'ipledger.io/aggregate-to-controller';
 const DEBOUNCE_MS = 200;
-/** Nothing tells when such an application is scaled, so it is read again. */
-const READ_AGAIN_MS = 30_000;
 const MOST_CLAIMED = 5_000;
+/** Whoever may create pods may let each name another owner: the owners of one namespace leave room for those of others. */
+const MOST_IN_NAMESPACE = 500;
+const NO_ROOM = `no pool is made: pods that ask for subnets name too many applications of other kinds (at most ${MOST_IN_NAMESPACE} in one namespace, ${MOST_CLAIMED} in all)`;
+/** At most 50 of them are read again in a second. */
+const READ_ONE_MS = 20;
 
 /**
  * Finds applications of other kinds through their pods. What a pod says of its owner is a tenant's word: the owner is read, uncached,
@@ -43,6 +48,8 @@ export class ForeignApplications implements AsyncDisposable {
   readonly #claimed = new Map<string, Claimed>();
   /** What each pod, ReplicaSet or Job names now. */
   readonly #keyOf = new Map<string, string>();
+  /** How many owners are named in each namespace. */
+  readonly #claimedIn = new Map<string, number>();
   readonly #reconciler: AsyncDisposable;
   #enqueue: (key: string) => void = () => {};
 
@@ -93,11 +100,21 @@ export class ForeignApplications implements AsyncDisposable {
     // Whoever may change a pod may let it name one owner after the other: only the last one counts.
     if (this.#keyOf.get(by) !== key) this.#unclaim(by);
     const claimed = this.#claimed.get(key);
-    if (claimed === undefined && this.#claimed.size >= MOST_CLAIMED) return;
+    if (claimed === undefined && !this.#hasRoom(namespace)) {
+      this.#options.events.emit({
+        regarding: application,
+        type: 'Warning',
+        reason: 'ApplicationNotRead',
+        note: NO_ROOM,
+      });
+      return;
+    }
     if (claimed?.by.has(by) && JSON.stringify(claimed.annotations) === JSON.stringify(annotations)) return;
     this.#keyOf.set(by, key);
-    if (claimed === undefined) this.#claimed.set(key, { application, annotations, by: new Set([by]) });
-    else {
+    if (claimed === undefined) {
+      this.#claimed.set(key, { application, annotations, by: new Set([by]) });
+      this.#count(namespace, 1);
+    } else {
       claimed.by.add(by);
       claimed.annotations = annotations;
     }
@@ -114,8 +131,23 @@ export class ForeignApplications implements AsyncDisposable {
     this.#claimed.delete(key);
     const { applications } = this.#options;
     const { application } = claimed;
+    this.#count(application.namespace, -1);
     // Not the one of the same name with another uid, which may be the true one.
     if (applications.find(application)?.application.uid === application.uid) applications.remove(application);
+  }
+
+  #hasRoom(namespace: string): boolean {
+    return this.#claimed.size < MOST_CLAIMED && (this.#claimedIn.get(namespace) ?? 0) < MOST_IN_NAMESPACE;
+  }
+
+  #count(namespace: string, more: 1 | -1): void {
+    const count = (this.#claimedIn.get(namespace) ?? 0) + more;
+    if (count === 0) this.#claimedIn.delete(namespace);
+    else this.#claimedIn.set(namespace, count);
+  }
+
+  get #readAgainMs(): number {
+    return Math.max(this.#options.readAgainMs, this.#claimed.size * READ_ONE_MS);
   }
 
   async #reconcile(key: string): Promise<number | undefined> {
@@ -128,7 +160,7 @@ export class ForeignApplications implements AsyncDisposable {
     if (reading.is === 'gone') {
       if (applications.find(application)?.application.uid === application.uid) applications.remove(application);
       log.warn({ application: applicationKey(application) }, 'pods name an application that does not exist');
-      return READ_AGAIN_MS;
+      return this.#readAgainMs;
     }
     // What was known of it stays: that its kind is not served now proves nothing.
     if (reading.is === 'unknown') return this.#tellUnread(application, reading);
@@ -142,7 +174,7 @@ export class ForeignApplications implements AsyncDisposable {
       return this.#tellUnread(application, scale);
     if (asking.fault !== null) events.emit(faultEvent(application, asking.fault));
     applications.put(asking);
-    return READ_AGAIN_MS;
+    return this.#readAgainMs;
   }
 
   #tellUnread(regarding: Controller, { because, missingRight }: Unread): number {
@@ -152,7 +184,7 @@ export class ForeignApplications implements AsyncDisposable {
         : `; the controller needs the right to ${missingRight}: create a ClusterRole that has it and the label ${ROLE_LABEL}: "true"`;
     const note = `no pool is made or changed: ${because}${cure}`;
     this.#options.events.emit({ regarding, type: 'Warning', reason: 'ApplicationNotRead', note });
-    return READ_AGAIN_MS;
+    return this.#readAgainMs;
   }
 }
 

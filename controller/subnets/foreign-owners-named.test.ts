@@ -44,7 +44,14 @@ async function start() {
     },
   };
   const context = { log: pino({ enabled: false }), isLeader: () => true, now: () => new Date() };
-  const options = { ...context, pods, applications, reader, events: { emit: () => {} } };
+  const options = {
+    ...context,
+    pods,
+    applications,
+    reader,
+    events: { emit: () => {} },
+    readAgainMs: READ_AGAIN_MS - 1_000,
+  };
   const foreign = new ForeignApplications(options as unknown as ForeignApplicationsOptions);
   await vi.advanceTimersByTimeAsync(1);
   const readsIn = async (ms: number) => {
@@ -91,4 +98,28 @@ test('a pod with a false uid takes nothing from the application of that name whe
   change(null, podOf('false'));
   change(podOf('false'), null);
   expect(applications.find(application)?.application.uid).toBe('true');
+});
+
+test('one namespace that names owner after owner leaves room for those of others', async () => {
+  const { foreign, change, readsIn } = await start();
+  await using _ = foreign;
+  const pods = Array.from({ length: 600 }, (_, at) => podOf(`u${at}`, { name: `pod-${at}` }));
+  for (const pod of pods) change(null, pod);
+  expect(await readsIn(1_000)).toHaveLength(500);
+  change(null, podOf('other', { namespace: 'work', name: 'b' }));
+  expect(await readsIn(1_000)).toEqual(['other']);
+  for (const pod of pods) change(pod, null);
+  change(null, podOf('next', { name: 'pod-600' }));
+  expect(await readsIn(1_000)).toEqual(['next']);
+});
+
+test('the more applications there are, the less often each is read again', async () => {
+  const { foreign, change, readsIn } = await start();
+  await using _ = foreign;
+  for (let at = 0; at < 3_000; at += 1) {
+    change(null, podOf(`u${at}`, { namespace: `play-${at % 6}`, name: `pod-${at}` }));
+  }
+  expect(await readsIn(10_000)).toHaveLength(3_000);
+  expect(await readsIn(45_000)).toEqual([]);
+  expect(await readsIn(10_000)).toHaveLength(3_000);
 });

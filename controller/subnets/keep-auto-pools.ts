@@ -12,6 +12,7 @@ import { CarryOut } from './carry-out.ts';
 import { observeSubnet } from './observe-subnet.ts';
 import { PoolsNow } from './pools-now.ts';
 import { ApplicationReader } from './read-application.ts';
+import { type FailedStep, type RefusedStep, sortFailed } from './refused-steps.ts';
 import { SubnetNews } from './subnet-news.ts';
 import { WhoAsks } from './who-asks.ts';
 import type { WorkloadPods } from './workload-pods.ts';
@@ -26,14 +27,20 @@ export interface KeepAutoPoolsOptions extends ReconcilerContext {
   readonly ledger: Pick<Ledger, 'takenOf'>;
   readonly events: Events;
   readonly wishRules: WishRules;
+  /** How often applications are read that cannot be watched. */
+  readonly readAgainMs: number;
   readonly shortages: ShortageBoard;
   /** For how long records, and pools, may still be missing, because the store may have been restored. */
   readonly recordsMissingForMs: () => number;
 }
 
+type Lacking = AutoPoolPlan['shortages'][number];
+
 const DEBOUNCE_MS = 100;
 /** Pools of one subnet that are written at once. */
 const AT_ONCE = 8;
+/** Nothing tells that a policy of the cluster has changed. */
+const REFUSED_AGAIN_MS = 30_000;
 
 /** Makes, grows, shrinks and takes back the pools of the applications that ask for subnets. One pass per subnet at a time. */
 export function keepAutoPools(options: KeepAutoPoolsOptions): AsyncDisposable {
@@ -65,15 +72,17 @@ export function keepAutoPools(options: KeepAutoPoolsOptions): AsyncDisposable {
     const { situation, nextFreeInMs } = observeSubnet(subnet, object, sources, now());
     const plan = planAutoPools(situation);
     waiting.set(name, plan.waiting);
-    tellShortages(name, plan, options);
     const carryOut = new CarryOut({ ...options, pools, applications, reader }, { subnet, object }, write);
     const done = await mapAtMost(AT_ONCE, plan.steps, (step) =>
-      carryOut.do(step).catch((thrown: unknown) => ({ thrown })),
+      carryOut.do(step).catch((thrown: unknown): FailedStep => ({ step, thrown })),
     );
     // Each step had its turn: the fault of one application does not hold up the others.
-    const failed = done.find((it) => typeof it === 'object');
-    if (failed !== undefined) throw failed.thrown;
+    const notDone = done.filter((it) => typeof it === 'object');
+    const { refused, failed } = sortFailed(notDone);
+    tellShortages(name, [...plan.shortages, ...refused.map(toShortage)], options);
+    if (failed.length > 0) throw failed[0];
     const again = done.filter((it) => typeof it === 'number');
+    if (notDone.length > 0) again.push(REFUSED_AGAIN_MS);
     if (plan.shortages.length > 0 && nextFreeInMs !== null) again.push(nextFreeInMs + 1);
     return again.length === 0 ? undefined : Math.min(...again);
   };
@@ -98,7 +107,12 @@ function tellMissing(subnet: string, what: string, { applications }: WhoAsks, ev
   }
 }
 
-function tellShortages(subnet: string, { shortages }: AutoPoolPlan, to: KeepAutoPoolsOptions): void {
+function toShortage({ wanted, why }: RefusedStep): Lacking {
+  const { application, interface: nic } = wanted.key;
+  return { application, interface: nic, why, wanted };
+}
+
+function tellShortages(subnet: string, shortages: readonly Lacking[], to: KeepAutoPoolsOptions): void {
   const lines = shortages.map(({ wanted: _, ...shortage }) => shortage);
   to.shortages.put(subnet, lines);
   for (const { interface: nic, why, wanted } of shortages) {

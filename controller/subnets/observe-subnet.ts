@@ -50,7 +50,8 @@ export function observeSubnet(
     const dropped = readDropped(poolObject, now);
     if (dropped.forMs > 0) dropTimes.push(dropped.forMs);
     const number = poolObject.metadata.annotations?.[POD_ANNOTATIONS.ipNumber] ?? null;
-    own.push({ pool, number, dropped: dropped.addresses });
+    const createdAt = poolObject.metadata.creationTimestamp ?? '';
+    own.push({ pool, createdAt, number, dropped: dropped.addresses });
   }
   const situation: SubnetSituation = {
     subnet,

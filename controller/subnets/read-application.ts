@@ -88,5 +88,5 @@ function unread({ because, message }: Failure, what: string, { group, plural }: 
 
 function readReplicas(spec: unknown): number {
   const replicas = isMap(spec) ? spec['replicas'] : undefined;
-  return typeof replicas === 'number' ? replicas : 0;
+  return typeof replicas === 'number' && replicas > 0 ? replicas : 0;
 }

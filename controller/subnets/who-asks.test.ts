@@ -35,6 +35,7 @@ async function start(replicaSets: readonly object[], given: { records?: IpRecord
     reader: { read: async () => ({ is: 'gone' }), replicasOf: async () => null },
     wishRules: RULES,
     events: { emit: (event) => void told.push(event) },
+    readAgainMs: 30_000,
   });
   await asks.synced;
   const names = () => asks.applications.of('office').map(({ application }) => application.name);

@@ -16,6 +16,7 @@ export interface WhoAsksOptions extends ReconcilerContext {
   readonly reader: Pick<ApplicationReader, 'read' | 'replicasOf'>;
   readonly wishRules: WishRules;
   readonly events: Events;
+  readonly readAgainMs: number;
 }
 
 /** A Deployment of the same name and selector adopts it again, with the pods and the pool: a second pool would part them. */

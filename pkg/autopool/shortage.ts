@@ -16,7 +16,9 @@ const LONGEST_LINE = 1_000;
 
 /** One line for each application, in the order of `shortages`: a person reads it, and `readShortage` finds one of them in it. */
 export function formatShortages(shortages: readonly Shortage[]): string {
-  const lines = shortages.slice(0, MOST_LINES).map((one) => `${subjectOf(one)}: ${one.why}`.slice(0, LONGEST_LINE));
+  const lines = shortages
+    .slice(0, MOST_LINES)
+    .map((one) => `${subjectOf(one)}: ${onOneLine(one.why)}`.slice(0, LONGEST_LINE));
   if (shortages.length > MOST_LINES) lines.push(`… and ${shortages.length - MOST_LINES} more`);
   return lines.join('\n');
 }
@@ -37,6 +39,11 @@ export function shortageLines(status: unknown): string[] {
   const condition = conditions.find((one) => isMap(one) && one['type'] === SHORTAGE_CONDITION);
   if (!isMap(condition) || condition['status'] !== 'True' || typeof condition['message'] !== 'string') return [];
   return condition['message'].split('\n');
+}
+
+/** The words of the API server may have several. */
+function onOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ');
 }
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -89,8 +89,9 @@ export class IntervalSet {
 
 function intersect(left: SortedIntervals, right: SortedIntervals): Interval[] {
   const common: Interval[] = [];
-  let i = 0;
-  let j = 0;
+  // One of the two is often small, and lies in the middle of the other.
+  let i = indexAtOrAfter(left, right[0]?.first ?? 0n);
+  let j = indexAtOrAfter(right, left[0]?.first ?? 0n);
   for (let a = left[i], b = right[j]; a !== undefined && b !== undefined; a = left[i], b = right[j]) {
     const first = a.first > b.first ? a.first : b.first;
     const last = a.last < b.last ? a.last : b.last;
@@ -103,7 +104,7 @@ function intersect(left: SortedIntervals, right: SortedIntervals): Interval[] {
 
 function subtract(left: SortedIntervals, right: SortedIntervals): Interval[] {
   const rest: Interval[] = [];
-  let j = 0;
+  let j = indexAtOrAfter(right, left[0]?.first ?? 0n);
   for (const { first, last } of left) {
     let start = first;
     for (let hole = right[j]; hole !== undefined && hole.first <= last; hole = right[j]) {

@@ -32,6 +32,21 @@ test.each([
   { name: 'an empty name', text: '{"ipv4":[""]}', fault: 'ipv4[0] is an empty name' },
   { name: 'no family', text: '{"interface":"eth0"}', fault: 'the value names no subnet' },
   { name: 'empty families', text: '{"ipv4":[],"ipv6":null}', fault: 'the value names no subnet' },
+  {
+    name: 'an interface that is longer than Linux allows',
+    text: '{"interface":"a-name-with-16-b","ipv4":["a"]}',
+    fault: 'interface "a-name-with-16-b" cannot be the name of an interface',
+  },
+  {
+    name: 'an interface with a line break, which would forge a line of what the subnet says of others',
+    text: '{"interface":"e\\nv1","ipv4":["a"]}',
+    fault: 'interface "e\\nv1" cannot be the name of an interface',
+  },
+  {
+    name: 'an interface that is a path',
+    text: '{"interface":"..","ipv4":["a"]}',
+    fault: 'interface ".." cannot be the name of an interface',
+  },
   { name: 'bad JSON', text: 'subnet-a', fault: 'bad JSON: Unexpected token \'s\', "subnet-a" is not valid JSON' },
 ])('subnet is refused: $name', ({ text, fault }) => {
   const error = { reason: 'bad-annotation', message: `annotation ipam.spidernet.io/subnet: ${fault}` };

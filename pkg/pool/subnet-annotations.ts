@@ -10,6 +10,8 @@ export interface NicSubnets {
 }
 
 const FIRST_INTERFACE = 'eth0';
+/** What Linux accepts as the name of an interface. It becomes a part of the pool's name. */
+const INTERFACE_NAME = /^(?!\.{1,2}$)[!-.0-9;-~]{1,15}$/;
 
 export function parseSubnet(text: string): Parsed<NicSubnets> {
   const reader = new AnnotationReader(POD_ANNOTATIONS.subnet);
@@ -33,7 +35,14 @@ function readNicSubnets(reader: AnnotationReader, item: unknown, where: string, 
   const v4 = readFirst(reader, fields.get('ipv4'), `${prefix}ipv4`);
   const v6 = readFirst(reader, fields.get('ipv6'), `${prefix}ipv6`);
   if (v4 === null && v6 === null) throw reader.fault(`${where} names no subnet`);
-  return { interface: reader.text(fields.get('interface'), `${prefix}interface`), v4, v6 };
+  return { interface: readInterface(reader, fields.get('interface'), `${prefix}interface`), v4, v6 };
+}
+
+/** Empty where none is written. */
+function readInterface(reader: AnnotationReader, value: unknown, where: string): string {
+  const text = reader.text(value, where);
+  if (text === '' || INTERFACE_NAME.test(text)) return text;
+  throw reader.fault(`${where} ${quote(text)} cannot be the name of an interface`);
 }
 
 function readFirst(reader: AnnotationReader, value: unknown, where: string): string | null {

@@ -152,6 +152,7 @@ export async function lead(stage: Pick<SubnetStage, 'cluster'>, options: LeadOpt
       autoPools: {
         workloads: workloadPodsOf(view),
         wishRules: { enableIPv4: true, enableIPv6: true, clusterSubnetAutoPoolDefaultRedundantIPNumber: 0 },
+        readAgainMs: 500,
       },
     }),
   );

@@ -10,6 +10,8 @@ import type { RecordState } from '#pkg/record/ip-record.ts';
 import { autoKey, buildAutoPool, WEB } from './build-auto-pool.ts';
 import { buildPool } from './build-pool.ts';
 
+const CREATED = '2026-11-18T10:00:00Z';
+
 export const NO_LIMITS: SubnetLimits = { allowedNamespaces: null, mostPerNamespace: null };
 
 function toSet(ranges: readonly string[]): IntervalSet {
@@ -34,14 +36,20 @@ export function poolOf(
   key: AutoPoolKey,
   name: string,
   ips: readonly string[],
-  more: { readonly number?: string; readonly reclaim?: boolean; readonly dropped?: readonly string[] } = {},
+  more: {
+    readonly number?: string;
+    readonly reclaim?: boolean;
+    readonly dropped?: readonly string[];
+    readonly createdAt?: string;
+  } = {},
 ): SubnetPool {
   const pool = buildAutoPool(key, { name, ips, ...(more.reclaim === undefined ? {} : { reclaim: more.reclaim }) });
-  return { pool, number: more.number ?? String(pool.addresses.size), dropped: toSet(more.dropped ?? []) };
+  const { number = String(pool.addresses.size), dropped = [], createdAt = CREATED } = more;
+  return { pool, createdAt, number, dropped: toSet(dropped) };
 }
 
-export function manualPool(name: string, ips: readonly string[]): SubnetPool {
-  return { pool: buildPool({ name, ips }), number: null, dropped: IntervalSet.EMPTY };
+export function manualPool(name: string, ips: readonly string[], createdAt = CREATED): SubnetPool {
+  return { pool: buildPool({ name, ips }), createdAt, number: null, dropped: IntervalSet.EMPTY };
 }
 
 export function record(address: string, pool: string, state: RecordState = 'Allocated'): RecordInSubnet {
