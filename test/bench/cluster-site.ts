@@ -7,6 +7,7 @@ import { BareClient } from './kube-subject.ts';
 import { Client } from './socket-load.ts';
 
 const JSON_HEADERS = { accept: 'application/json', 'content-type': 'application/json' };
+const MERGE_PATCH = { ...JSON_HEADERS, 'content-type': 'application/merge-patch+json' };
 const CREATES_IN_FLIGHT = 32;
 /** Long enough for the watches of the agents to deliver new objects. */
 const WATCH_LAG_MS = 1_000;
@@ -110,6 +111,10 @@ export class ClusterSite implements AsyncDisposable {
     return this.#send<T>('POST', path, body);
   }
 
+  patch(path: string, body: unknown): Promise<unknown> {
+    return this.#send('PATCH', path, body);
+  }
+
   read<T>(path: string): Promise<T> {
     return this.#send<T>('GET', path);
   }
@@ -119,7 +124,8 @@ export class ClusterSite implements AsyncDisposable {
   }
 
   async #send<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const answer = JSON.parse((await this.#admin.send(method, path, JSON_HEADERS, body)).toString());
+    const headers = method === 'PATCH' ? MERGE_PATCH : JSON_HEADERS;
+    const answer = JSON.parse((await this.#admin.send(method, path, headers, body)).toString());
     if (answer.kind === 'Status' && answer.status !== 'Success')
       throw new Error(`${method} ${path}: ${answer.message}`);
     return answer;

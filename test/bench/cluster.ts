@@ -1,4 +1,5 @@
 import { benchAutoAdds } from './cluster-auto-adds.ts';
+import { benchAutoPools } from './cluster-auto-pools.ts';
 import { benchCalls } from './cluster-calls.ts';
 import { benchFit } from './cluster-fit.ts';
 import { benchIdleAgents } from './cluster-idle.ts';
@@ -12,11 +13,13 @@ import { benchControllerMemory } from './controller-memory.ts';
 import { benchControllerSize } from './controller-size.ts';
 import { benchStatusWrites } from './controller-status.ts';
 import { benchSweep } from './controller-sweep.ts';
+import { benchWorkloadsMemory } from './workloads-memory.ts';
 
 const BENCHES = {
   calls: benchCalls,
   rate: benchRate,
   'auto-adds': benchAutoAdds,
+  'auto-pools': benchAutoPools,
   fit: benchFit,
   waiters: benchWaiters,
   sticky: benchStickyWaiters,
@@ -28,6 +31,7 @@ const BENCHES = {
   'controller-memory': benchControllerMemory,
   'controller-size': benchControllerSize,
   status: benchStatusWrites,
+  'workloads-memory': benchWorkloadsMemory,
 };
 
 /** `npm run bench:cluster` runs all, `npm run bench:cluster -- fit` the named ones. */

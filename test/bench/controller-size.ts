@@ -1,8 +1,3 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ControllerProgram, runControllerProgram } from '#test/integration/controller-program.ts';
 import { readRssMb } from './agent-bench.ts';
@@ -10,7 +5,7 @@ import { LIMIT_STALL_MS, longestStallMs, WITH_STALLS } from './controller-stalls
 import { foreignShare, markCpu } from './foreign-cpu.ts';
 import { readCpuMs } from './process-cpu.ts';
 import { printTable } from './report.ts';
-import type { Command } from './stand-in-api.ts';
+import { startStandIn } from './stand-in.ts';
 
 const COUNT = Number(process.env['BENCH_SIZE'] ?? 100_000);
 const LIMIT_MB = 600;
@@ -100,40 +95,6 @@ export async function benchControllerSize(): Promise<void> {
       isMet: longest < LIMIT_STALL_MS,
     },
   ]);
-}
-
-interface StandIn extends AsyncDisposable {
-  readonly kubeconfig: string;
-  /** Resolves when it is done. */
-  ask(command: Command): Promise<void>;
-}
-
-async function startStandIn(count: number): Promise<StandIn> {
-  const directory = await mkdtemp(join(tmpdir(), 'ipl-size-'));
-  const child = fork(join(import.meta.dirname, 'stand-in-api.ts'), [String(count)]);
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-  const kubeconfig = join(directory, 'kubeconfig.json');
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } }],
-    users: [{ name: 'u', user: { token: 'none' } }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  };
-  await writeFile(kubeconfig, JSON.stringify(config));
-  return {
-    kubeconfig,
-    ask: async (command) => {
-      const answered = once(child, 'message');
-      child.send(command);
-      await answered;
-    },
-    [Symbol.asyncDispose]: async () => {
-      child.disconnect();
-      await rm(directory, { recursive: true, force: true });
-    },
-  };
 }
 
 /** The highest VmRSS since the last question. */

@@ -7,6 +7,8 @@ const PER_POOL = 5_000;
 const PER_NODE = 100;
 const NAMESPACES = 200;
 const PER_SET = 20;
+const PER_DEPLOYMENT = 10;
+const ONE_ASKS_OF = 250;
 const CREATED = '2026-11-16T10:00:00Z';
 const RULES = { enableStatefulSet: true, enableCleanOutdatedEndpoint: false };
 
@@ -81,6 +83,34 @@ export class SizedObjects {
     };
   }
 
+  /** One of 250 asks for a subnet. */
+  deployment(at: number): object {
+    const { namespace } = nameOf(at * PER_SET);
+    const metadata = { ...meta('deployments', at), namespace, name: `web-frontend-${at}`, generation: 3 };
+    const replicas = 3;
+    return {
+      metadata: { ...metadata, managedFields: [...managed('kubectl', 25), ...managed('kube-controller-manager', 15)] },
+      spec: { replicas, selector: { matchLabels: { app: 'web-frontend' } }, template: templateOf(at) },
+      status: { replicas, readyReplicas: replicas, availableReplicas: replicas, observedGeneration: 3 },
+    };
+  }
+
+  /** Ten of each Deployment, as a history of ten leaves them. */
+  replicaSet(at: number): object {
+    const of = Math.floor(at / PER_DEPLOYMENT);
+    const { namespace } = nameOf(of * PER_SET);
+    const name = `web-frontend-${of}-${(7_000_000 + at).toString(36)}`;
+    const uid = uidOf('deployments', of);
+    const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: `web-frontend-${of}`, uid, controller: true };
+    const metadata = { ...meta('replicasets', at), namespace, name, ownerReferences: [owner] };
+    const labels = { 'pod-template-hash': (7_000_000 + at).toString(36) };
+    return {
+      metadata: { ...metadata, labels, managedFields: managed('kube-controller-manager', 30) },
+      spec: { replicas: 0, selector: { matchLabels: labels }, template: templateOf(of) },
+      status: { replicas: 0 },
+    };
+  }
+
   record(at: number): object {
     const { metadata, ...rest } = toNewObject(specOf(at));
     return { metadata: { ...meta('records', at), ...metadata, managedFields: managed('ipledger-agent', 25) }, ...rest };
@@ -116,6 +146,12 @@ function specOf(at: number): RecordSpec {
   } as const;
   const pool = { kind: 'SpiderIPPool', name: `pool-${poolOf(at)}`, uid: uidOf('pools', poolOf(at)) } as const;
   return { ...buildRecord({ address: toAddress(at), prefix: 8, holder }).spec, pool };
+}
+
+function templateOf(deployment: number): object {
+  const asks = { 'ipam.spidernet.io/subnet': '{"ipv4":["office"]}' };
+  const annotations = deployment % ONE_ASKS_OF === 0 ? asks : {};
+  return { metadata: { labels: { app: 'web-frontend' }, annotations }, spec: POD_SPEC };
 }
 
 const poolOf = (at: number) => Math.floor(at / PER_POOL);

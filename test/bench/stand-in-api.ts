@@ -21,7 +21,8 @@ interface Kind {
   readonly make: (at: number) => object;
 }
 
-const [, , given = '1000'] = process.argv;
+const [, , given = '1000', workloads = '0'] = process.argv;
+const deployments = Number(workloads);
 const all = new SizedObjects(Number(given));
 const KINDS: Readonly<Record<string, Kind>> = {
   pods: { count: all.count, make: (at) => all.pod(at) },
@@ -29,6 +30,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   spiderendpoints: { count: all.count, make: (at) => all.endpoint(at) },
   spiderippools: { count: all.pools, make: (at) => all.pool(at) },
   nodes: { count: all.nodes, make: (at) => all.node(at) },
+  deployments: { count: deployments, make: (at) => all.deployment(at) },
+  replicasets: { count: 10 * deployments, make: (at) => all.replicaSet(at) },
   leases: { count: all.nodes, make: (at) => all.lease(at) },
 };
 const watches = new Map<ServerHttp2Stream, string>();

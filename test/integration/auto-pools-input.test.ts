@@ -1,6 +1,8 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import { DEPLOYMENTS } from '#pkg/kube/objects/core-resources.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { POOLS, SUBNETS as SUBNET_OBJECTS } from '#pkg/kube/objects/spider-resources.ts';
+import { eventually, poolOf, remove, sure } from './spider-objects.ts';
 import {
   asks,
   discard,
@@ -50,6 +52,18 @@ test.for([
     nics({ interface: 'eth0', ipv4: ['good'] }, { interface: 'eth0', ipv4: ['other'] }),
     'BadSubnetAnnotation',
     /subnets: .*duplicate interface "eth0"/,
+  ],
+  [
+    'is for an interface with a name of 253 characters',
+    nics({ interface: 'e'.repeat(253), ipv4: ['good'] }),
+    'BadSubnetAnnotation',
+    /subnets: .*cannot be the name of an interface/,
+  ],
+  [
+    'is named in an annotation of 100 kB',
+    { [SUBNET]: JSON.stringify({ ipv4: ['good'], more: 'x'.repeat(100_000) }) },
+    'BadSubnetAnnotation',
+    /subnet: .*at most 65536 are read/,
   ],
   ['is not JSON', { [SUBNET]: 'good' }, 'BadSubnetAnnotation', /ipam.spidernet.io\/subnet/],
   ['has no name', { [SUBNET]: '{"ipv4":[""]}' }, 'BadSubnetAnnotation', /ipam.spidernet.io\/subnet/],
@@ -119,6 +133,62 @@ test('names of 253 characters that differ only in the last one have a pool each'
     PATIENCE,
   );
 });
+
+test('a pool that a policy of the cluster refuses: its application is told, and nobody else waits', async () => {
+  const allow = await forbidPools('refused');
+  const { metadata } = await stage.deploy('refused', 2, asks('good'));
+  const toldOf = () => led.told.filter(({ regarding }) => regarding.uid === metadata.uid).map(({ note }) => note);
+  await vi.waitFor(() => expect(toldOf().join()).toMatch(/the API server refuses its pool: .*no such pools/), PATIENCE);
+  await eventually(stage.admin, SUBNET_OBJECTS, { name: 'good' }, (object) =>
+    expect(JSON.stringify(object?.['status'])).toMatch(
+      /Deployment prod\/refused eth0: the API server refuses its pool/,
+    ),
+  );
+  await stage.deploy('fine', 2, asks('good'));
+  await stage.poolWith('fine', 2);
+  expect(await stage.poolsOf('refused')).toEqual([]);
+  await allow();
+  await stage.scale('refused', 3); // otherwise it is tried again after 30 s
+  await stage.poolWith('refused', 3);
+  await clear('refused', 'fine');
+});
+
+/** No pool of this application can be made until the result is called. */
+async function forbidPools(application: string): Promise<() => Promise<void>> {
+  const metadata = { name: 'no-such-pools' };
+  const rule = {
+    apiGroups: ['spiderpool.spidernet.io'],
+    apiVersions: ['*'],
+    resources: ['spiderippools'],
+    operations: ['CREATE'],
+  };
+  const expression = `!object.metadata.name.startsWith('auto4-${application}-') && object.metadata.name != '${application}'`;
+  const validations = [{ expression, message: 'no such pools' }];
+  const matchConstraints = { resourceRules: [rule] };
+  const policy = await sure(stage.admin.create(POLICIES, { metadata, spec: { matchConstraints, validations } }));
+  const spec = { policyName: metadata.name, validationActions: ['Deny'] };
+  const binding = await sure(stage.admin.create(BINDINGS, { metadata, spec }));
+  const probe = poolOf(application, { subnet: '192.0.2.0/24', ips: [] });
+  const isRefused = async () => {
+    const made = await stage.admin.create(POOLS, probe);
+    if (made.ok) await remove(stage.admin, POOLS, made.object);
+    return !made.ok;
+  };
+  await vi.waitFor(async () => expect(await isRefused()).toBe(true), PATIENCE);
+  return async () => {
+    await remove(stage.admin, BINDINGS, binding);
+    await remove(stage.admin, POLICIES, policy);
+    await vi.waitFor(async () => expect(await isRefused()).toBe(false), PATIENCE);
+  };
+}
+
+const REGISTRATION = { group: 'admissionregistration.k8s.io', version: 'v1' };
+const POLICIES = { ...REGISTRATION, plural: 'validatingadmissionpolicies', kind: 'ValidatingAdmissionPolicy' };
+const BINDINGS = {
+  ...REGISTRATION,
+  plural: 'validatingadmissionpolicybindings',
+  kind: 'ValidatingAdmissionPolicyBinding',
+};
 
 /** The whole name of the application; a label holds 63 characters of it. */
 function nameOf(pool: KubeObject): string {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { DEPLOYMENTS } from '#pkg/kube/objects/core-resources.ts';
-import { SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
-import { conditionsOf, eventually, remove, sure } from './spider-objects.ts';
+import { POOLS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
+import { conditionsOf, eventually, poolOf, remove, sure } from './spider-objects.ts';
 import { asks, discard, ipsOf, lead, PATIENCE, type SubnetStage, startSubnetStage } from './subnet-stage.ts';
 
 let guarded: SubnetStage;
@@ -64,6 +64,34 @@ test('a subnet that shrank under its pools all the same: unused addresses are re
   );
   await discard(open.admin, DEPLOYMENTS, 'shrunk');
 });
+
+test('a pool that somebody made over the range of an auto pool, which no webhook refused: the auto pool gets others', async () => {
+  await open.subnet('doubled', { subnet: '10.43.0.0/24', ips: ['10.43.0.10-10.43.0.19'] });
+  const spec = { subnet: '10.43.0.0/24', ips: ['10.43.0.10-10.43.0.11'] };
+  const client = open.cluster.controller();
+  // In the moment in which the controller sends its own; the earlier name wins in the same second.
+  const create: KubeClient['create'] = async (resource, object, options) => {
+    if (resource === POOLS) await open.admin.create(POOLS, poolOf('a-manual', spec));
+    return client.create(resource, object, options);
+  };
+  await using _ = await lead(open, { client: withCreate(client, create) });
+  await open.deploy('doubled', 3, asks('doubled'));
+  await vi.waitFor(
+    async () => expect((await open.poolsOf('doubled')).flatMap(ipsOf)).toEqual(['10.43.0.12-10.43.0.14']),
+    PATIENCE,
+  );
+  await discard(open.admin, DEPLOYMENTS, 'doubled');
+});
+
+function withCreate(client: KubeClient, create: KubeClient['create']): KubeClient {
+  return new Proxy(client, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(target, key, target);
+      if (key === 'create') return create;
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
 
 test('a subnet that is being deleted under its pools keeps them, gives nothing more, and goes with the last', async () => {
   const subnet = await open.subnet('ending', { subnet: '10.42.0.0/24', ips: ['10.42.0.10-10.42.0.19'] });

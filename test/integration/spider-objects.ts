@@ -1,16 +1,11 @@
 import { vi } from 'vitest';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { KubeObject, NewObject, Resource } from '#pkg/kube/objects/kube-object.ts';
-import type { Outcome } from '#pkg/kube/objects/outcome.ts';
+import { sure } from '#test/support/sure.ts';
+
+export { sure };
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
-
-/** The object of a call that must succeed. */
-export async function sure<T>(call: Promise<Outcome<T>>): Promise<T> {
-  const outcome = await call;
-  if (!outcome.ok) throw new Error(`${outcome.because}: ${outcome.message}`);
-  return outcome.object;
-}
 
 /** Reads an object until the assertions hold; null if it is gone. */
 export async function eventually(

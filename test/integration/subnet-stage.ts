@@ -1,5 +1,4 @@
 import { vi } from 'vitest';
-import { startAdmission } from '#controller/admission/start-admission.ts';
 import { ClusterView } from '#controller/cluster-view/cluster-view.ts';
 import { startNetworkReconcilers } from '#controller/network-reconcilers.ts';
 import { podsOf } from '#controller/project/pods-view.ts';
@@ -13,12 +12,11 @@ import { POOLS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
-import { findFreePort } from '#test/support/api-ports.ts';
 import { clientOf } from './kube-things.ts';
 import { silent } from './leader-views.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
+import { serveWebhook } from './serve-webhook.ts';
 import { poolOf, sure } from './spider-objects.ts';
-import { installWebhooks } from './webhook-install.ts';
 
 export const PATIENCE = { timeout: 60_000, interval: 50 };
 
@@ -51,7 +49,7 @@ export async function startSubnetStage(options: { readonly hasWebhook?: boolean 
   const admin = stack.use(clientOf(cluster.server));
   const ledger = openKubernetesLedger(cluster.controller());
   await sure(admin.create(NAMESPACES, { metadata: { name: NAMESPACE } }));
-  if (options.hasWebhook !== false) stack.use(await serveWebhook(cluster, admin, ledger));
+  if (options.hasWebhook !== false) stack.use(await serveWebhook({ admin, client: cluster.controller(), ledger }));
   const pools = async () =>
     (await sure(admin.list(POOLS))).items.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   const everything = stack.move();
@@ -88,30 +86,6 @@ export async function startSubnetStage(options: { readonly hasWebhook?: boolean 
     },
     [Symbol.asyncDispose]: () => everything.disposeAsync(),
   };
-}
-
-async function serveWebhook(cluster: LedgerCluster, admin: KubeClient, ledger: Ledger): Promise<AsyncDisposable> {
-  const port = await findFreePort();
-  await installWebhooks(admin, port);
-  const deps = { client: cluster.controller(), ledger, log: silent, now: () => new Date() };
-  const served = await startAdmission(deps, {
-    enableIPv4: true,
-    enableIPv6: true,
-    enableSpiderSubnet: true,
-    enableValidatingResourcesDeletedWebhook: true,
-    port,
-    host: '127.0.0.1',
-    clientCaFile: '',
-    tls: { from: 'self', namespace: 'ipledger', names: ['127.0.0.1'] },
-  });
-  // The API server takes up the configuration, and whom to trust, some time after they were stored.
-  const probe = poolOf('probe', { subnet: '192.0.2.0/24', ips: [] });
-  await vi.waitFor(async () => {
-    const made = await sure(admin.create(POOLS, probe));
-    await admin.patch(POOLS, { name: 'probe' }, { metadata: { finalizers: null } });
-    await admin.delete(POOLS, { name: 'probe', uid: made.metadata.uid });
-  }, PATIENCE);
-  return served;
 }
 
 export interface Led extends AsyncDisposable {

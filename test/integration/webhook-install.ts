@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { CONFIGURATION, WEBHOOK_CONFIGURATIONS } from '#controller/admission/ca-bundles.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import { sure } from './spider-objects.ts';
+import { sure } from '#test/support/sure.ts';
 
 const FILE = join(import.meta.dirname, '../../deploy/webhook.yaml');
 
