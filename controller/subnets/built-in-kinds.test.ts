@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { CRON_JOBS, DAEMON_SETS, DEPLOYMENTS, JOBS, REPLICA_SETS } from '#pkg/kube/objects/core-resources.ts';
+import { STATEFUL_SETS } from '#pkg/kube/objects/sticky-owners.ts';
 import { isBuiltIn, readAskingObject } from './built-in-kinds.ts';
 
 const SUBNET = 'ipam.spidernet.io/subnet';
@@ -18,6 +19,19 @@ test.each([
 ])('$name wants $expected', ({ resource, spec, status, expected }) => {
   const object = { metadata, spec: { ...spec, template: template() }, status };
   expect(readAskingObject(resource, object)?.replicas).toBe(expected);
+});
+
+const OWNER = { apiVersion: 'databases.test/v1', kind: 'Database', name: 'db', uid: 'd-1', controller: true };
+
+test.each([
+  { resource: REPLICA_SETS, isPart: true },
+  { resource: JOBS, isPart: true },
+  { resource: DEPLOYMENTS, isPart: false },
+  { resource: STATEFUL_SETS, isPart: false },
+  { resource: DAEMON_SETS, isPart: false },
+])('a $resource.kind that an object of another kind controls is a part of that: $isPart', ({ resource, isPart }) => {
+  const owned = { metadata: { ...metadata, ownerReferences: [OWNER] }, spec: { template: template() } };
+  expect(readAskingObject(resource, owned)?.madeBy?.name ?? null).toBe(isPart ? 'db' : null);
 });
 
 test('a CronJob wants what its jobs want, and its template is that of its jobs', () => {

@@ -17,6 +17,12 @@ const REPLICAS = new Map<Resource, (spec: Fields, status: Fields) => unknown>([
   [CRON_JOBS, ({ jobTemplate }) => podsOfJob(fieldsOf(fieldsOf(jobTemplate)['spec']))],
 ]);
 
+/**
+ * The kinds that may be parts of an application, as agents follow the owners of pods. What an operator makes of an object of its own,
+ * for example the StatefulSet of a database, is an application itself.
+ */
+const PARTS: readonly Resource[] = [REPLICA_SETS, JOBS];
+
 /** The Deployment controller writes it on the ReplicaSets that it makes. */
 const OF_DEPLOYMENT = 'pod-template-hash';
 
@@ -29,7 +35,7 @@ export function isBuiltIn({ apiVersion, kind }: Pick<Controller, 'apiVersion' | 
 /** An object that makes pods which ask for subnets. */
 export interface AskingObject {
   readonly itself: Controller;
-  /** Who made it, for example the Deployment of a ReplicaSet. */
+  /** The application that a ReplicaSet or Job belongs to. */
   readonly madeBy: OwnerReference | null;
   /** A Deployment made it, and was deleted without it (`kubectl delete --cascade=orphan`). */
   readonly isOrphan: boolean;
@@ -44,7 +50,7 @@ export function readAskingObject(resource: Resource, object: KubeObject): Asking
   if (annotations === null) return null;
   const replicas = REPLICAS.get(resource)?.(fieldsOf(spec), fieldsOf(status));
   const { name, namespace = '', uid, labels = {} } = metadata;
-  const madeBy = decodeController(metadata.ownerReferences);
+  const madeBy = PARTS.includes(resource) ? decodeController(metadata.ownerReferences) : null;
   return {
     itself: { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name, uid },
     madeBy,

@@ -67,10 +67,12 @@ export class SubnetNews {
   }
 
   #onRecord(before: IpRecord | null, after: IpRecord | null): void {
-    const name = (after ?? before)?.spec.pool.name ?? '';
+    const record = after ?? before;
+    const name = record?.spec.pool.name ?? '';
     const pool = this.#sources.poolsNow.find(name);
     const isFault = [before, after].some((it) => it?.spec.state === 'Quarantined' || it?.spec.state === 'Suspect');
-    const isStray = after !== null && pool?.pool?.addresses.contains(recordValue(after)) === false;
+    // Also one that goes: no pool could have its address meanwhile.
+    const isStray = record !== null && pool?.pool?.addresses.contains(recordValue(record)) === false;
     if (pool !== null && (isFault || isStray)) this.#enqueueNear(pool.ranges);
     if (after !== null) return;
     for (const { metadata } of this.#sources.subnets.all())

@@ -29,19 +29,15 @@ beforeAll(async () => {
   };
 });
 
-function make(resource: Resource, name: string, spec: object, owner?: KubeObject): Promise<KubeObject> {
-  const ownerReferences =
-    owner === undefined
-      ? []
-      : [
-          {
-            apiVersion: apiVersionOf(CRON_JOBS),
-            kind: 'CronJob',
-            name: owner.metadata.name,
-            uid: owner.metadata.uid,
-            controller: true,
-          },
-        ];
+interface Owner {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+function make(resource: Resource, name: string, spec: object, owner?: Owner): Promise<KubeObject> {
+  const ownerReferences = owner === undefined ? [] : [{ ...owner, controller: true }];
   return sure(stage.admin.create(resource, { metadata: { name, namespace: NAMESPACE, ownerReferences }, spec }));
 }
 
@@ -65,7 +61,13 @@ test('every kind of Kubernetes that makes pods gets one pool, with as many addre
     schedule: '0 0 1 1 *',
     jobTemplate: { spec: { completions: 6, template: once } },
   });
-  await make(JOBS, 'of-cron', { completions: 6, template: once }, cron);
+  const { uid } = cron.metadata;
+  const ofCron = { apiVersion: apiVersionOf(CRON_JOBS), kind: CRON_JOBS.kind, name: 'cron', uid };
+  await make(JOBS, 'of-cron', { completions: 6, template: once }, ofCron);
+  const operated = { replicas: 1, selector, template };
+  const database = { apiVersion: 'databases.test/v1', kind: 'Database', name: 'database', uid: 'd-1' };
+  await make(STATEFUL_SETS, 'database', { ...operated, serviceName: 'x' }, database);
+  await make(DEPLOYMENTS, 'console', operated, database);
   await make(DEPLOYMENTS, 'of-the-host', { replicas: 2, selector, template: templateWith({ hostNetwork: true }) });
   const status = { currentNumberScheduled: 0, desiredNumberScheduled: 7, numberMisscheduled: 0, numberReady: 0 };
   const written = { ...daemons, status };
@@ -79,6 +81,8 @@ test('every kind of Kubernetes that makes pods gets one pool, with as many addre
       completions: 4,
       parallel: 5,
       cron: 6,
+      database: 1,
+      console: 1,
     });
   }, PATIENCE);
   for (const [kind, name] of [
@@ -88,6 +92,8 @@ test('every kind of Kubernetes that makes pods gets one pool, with as many addre
     [JOBS, 'completions'],
     [JOBS, 'parallel'],
     [CRON_JOBS, 'cron'],
+    [STATEFUL_SETS, 'database'],
+    [DEPLOYMENTS, 'console'],
   ] as const) {
     await discard(stage.admin, kind, name);
   }
