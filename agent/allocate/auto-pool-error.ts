@@ -26,7 +26,8 @@ export function withShortages(error: IpamError, said: readonly Pick<MissingPool,
 }
 
 /** Without this sentence the reader of the error would look for a fault in the pod. */
-const SILENCE = 'the controller has not said why; is it running?';
+const SILENCE =
+  'the controller has not said why; is it running, and does the template of the application name this subnet?';
 
 function describe({ plan: { autoPool, objected }, why }: MissingPool): string {
   const state = objected.length === 0 ? 'there is no pool yet' : explainObjections(objected).replaceAll('\n', ', ');

@@ -159,7 +159,7 @@ describe('when time is over', () => {
       message:
         'no IPv4 and IPv6 address for eth0: ' +
         'IPv4 pool of Deployment prod/web from subnet office: there is no pool yet; the controller says: required 10, left 3; ' +
-        'IPv6 pool of Deployment prod/web from subnet office-6: there is no pool yet; the controller has not said why; is it running?',
+        'IPv6 pool of Deployment prod/web from subnet office-6: there is no pool yet; the controller has not said why; is it running, and does the template of the application name this subnet?',
     });
   });
 

@@ -46,6 +46,17 @@ test.each([
   expect(readShortage(status, shortage('web'))).toBeNull();
 });
 
+test('a namespace with many faults leaves lines for those of others', () => {
+  const many = Array.from({ length: 100 }, (_, i) => shortage(`a-${i}`));
+  const other = shortage('web', { application: { ...WEB, namespace: 'other' } });
+  expect(readShortage(statusOf(formatShortages([...many, other])), other)).toBe('required 10, left 3');
+});
+
+test('the words of the API server take one line', () => {
+  const why = 'refused:\n  spec.ips: no';
+  expect(formatShortages([shortage('web', { why })])).toBe('apps/v1 Deployment prod/web eth0: refused: spec.ips: no');
+});
+
 test('the message is bounded and says how many it leaves out', () => {
   const many = Array.from({ length: 500 }, (_, i) => shortage(`${'n'.repeat(240)}${i}`, { why: 'x'.repeat(2_000) }));
   const message = formatShortages(many);

@@ -14,9 +14,12 @@ export interface Shortage {
 const MOST_LINES = 30;
 const LONGEST_LINE = 1_000;
 
-/** One line for each application, in the order of `shortages`: a person reads it, and `readShortage` finds one of them in it. */
+/**
+ * One line for each application: a person reads it, and `readShortage` finds one of them in it. Namespaces take turns, so that the faults
+ * of one do not leave the others without a line.
+ */
 export function formatShortages(shortages: readonly Shortage[]): string {
-  const lines = shortages
+  const lines = byTurns(shortages)
     .slice(0, MOST_LINES)
     .map((one) => `${subjectOf(one)}: ${onOneLine(one.why)}`.slice(0, LONGEST_LINE));
   if (shortages.length > MOST_LINES) lines.push(`… and ${shortages.length - MOST_LINES} more`);
@@ -39,6 +42,17 @@ export function shortageLines(status: unknown): string[] {
   const condition = conditions.find((one) => isMap(one) && one['type'] === SHORTAGE_CONDITION);
   if (!isMap(condition) || condition['status'] !== 'True' || typeof condition['message'] !== 'string') return [];
   return condition['message'].split('\n');
+}
+
+/** First the first one of each namespace, then the second ones. */
+function byTurns(shortages: readonly Shortage[]): readonly Shortage[] {
+  const seen = new Map<string, number>();
+  const turns = shortages.map((shortage) => {
+    const turn = seen.get(shortage.application.namespace) ?? 0;
+    seen.set(shortage.application.namespace, turn + 1);
+    return { shortage, turn };
+  });
+  return turns.toSorted((a, b) => a.turn - b.turn).map(({ shortage }) => shortage);
 }
 
 /** The words of the API server may have several. */

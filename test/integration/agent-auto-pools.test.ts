@@ -204,6 +204,20 @@ describe('a pod that only says that it is of an application', () => {
   });
 });
 
+test('a pod that repeats the uid of a deleted application gets no address of its pool, though one of that name is there again', async () => {
+  const web = await deploy();
+  await makePool(web);
+  await cluster.remove(`${APPS}/deployments/${web.name}`);
+  const labels = { app: web.name };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'c' }] } };
+  const again = { metadata: { name: web.name }, spec: { selector: { matchLabels: labels }, template } };
+  const { metadata } = await cluster.post<{ metadata: { uid: string } }>(`${APPS}/deployments`, again);
+  const { reason, details } = await agent.refusal(await podOf(web, FROM_OFFICE));
+  expect(reason).toBe('no-eligible-pool');
+  expect(details).toContain(`has UID ${metadata.uid}, and the pod names ${web.uid}`);
+  expect(await cluster.records()).toEqual([]);
+});
+
 test('an ADD that finds its pool ready costs one create and no read', async () => {
   const web = await deploy();
   await makePool(web);
