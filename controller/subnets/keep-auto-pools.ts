@@ -39,6 +39,8 @@ type Lacking = AutoPoolPlan['shortages'][number];
 const DEBOUNCE_MS = 100;
 /** Pools of one subnet that are written at once. */
 const AT_ONCE = 8;
+/** Pods of all applications of a subnet may wait for the pass that failed. */
+const BACKOFF = { firstMs: 100, mostMs: 15_000 };
 /** Nothing tells that a policy of the cluster has changed. */
 const REFUSED_AGAIN_MS = 30_000;
 
@@ -92,6 +94,7 @@ export function keepAutoPools(options: KeepAutoPoolsOptions): AsyncDisposable {
       kind: 'subnet',
       failed: 'auto pools not reconciled',
       debounceMs: DEBOUNCE_MS,
+      backoff: BACKOFF,
       caches: [subnets, options.pools, reserved, records, workloads, asks],
       watch: (enqueue) => new SubnetNews({ ...options, applications, poolsNow: pools, isAwaited }, enqueue).subscribe(),
       reconcile,
