@@ -80,6 +80,18 @@ test('a burst in one pool has a bounded number of creates under way', async () =
   expect(script.calls).toBe(CROWD);
 });
 
+test('where the ledger is in the same process a burst has no bound of its own', async () => {
+  const { ledger, script, release } = holdingLedger('create');
+  await using made = await startMemoryAgent([BUSY], { ledger, mostCreates: Number.POSITIVE_INFINITY });
+  await add(made, 'first', 'busy');
+  script.isHolding = true;
+  const adding = crowd(made);
+  for (let at = 0; at < 50; at += 1) await turn();
+  expect(script.calls).toBe(CROWD);
+  release();
+  await Promise.all(adding);
+});
+
 test('a crowd of calls that find their pool full shares one read of it', async () => {
   const below: Ledger = createMemoryLedger();
   let reads = 0;

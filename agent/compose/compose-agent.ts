@@ -66,6 +66,8 @@ export interface AgentPorts {
   readonly node: string;
   readonly isOwn: IsOwn;
   readonly refuseRelease: RefuseRelease;
+  /** Creates at once in one pool. Absent: as many as a ledger behind a network should have. */
+  readonly mostCreates?: number;
   readonly exhaustedWaitMs: number;
   readonly log: Logger;
   readonly failpoint?: Failpoint | undefined;
@@ -106,7 +108,7 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
   const nowMs = ports.nowMs ?? performance.now.bind(performance);
   const now = ports.now ?? (() => new Date());
   const queue = new KeyedQueue();
-  const views = new PoolViews(catalog, ledger, index, node);
+  const views = new PoolViews(catalog, ledger, index, node, ports.mostCreates);
   const { answered } = ports;
   const giveBack = new GiveBack({ ledger, index, views, catalog, journal, answered, now, nowMs, failpoint, log });
   const { prober, probeSettings: settings, metrics = NO_METRICS, events = NO_EVENTS, onConflict = () => {} } = ports;

@@ -54,6 +54,8 @@ export async function startStandaloneAgent(
     ...config,
     sight,
     prober,
+    // Writes of one turn share a transaction here: the more there are, the fewer times the disk is waited for.
+    mostCreates: Number.POSITIVE_INFINITY,
     ledger,
     index,
     catalog,

@@ -13,13 +13,18 @@ const RESTING = 3;
 /** Nodes that start in an empty pool at the same time do not see each other's records. After this many picks, reload once. */
 const SECOND_LOOK_AFTER = 32;
 const SECOND_LOOK_PATIENCE_MS = 200;
-/** Fewer than SECOND_LOOK_AFTER: otherwise the second look comes before the first creates of the other nodes. */
+/**
+ * Creates of one pool at once where the ledger is behind a network. Fewer than SECOND_LOOK_AFTER: otherwise the second look
+ * comes before the first creates of the other nodes.
+ */
 const MOST_CREATES = 24;
 
 export interface ViewDeps {
   readonly reserved: IntervalSet;
   readonly node: string;
   readonly load: () => Promise<readonly TakenAddress[]>;
+  /** Creates at once; 24 unless told. */
+  readonly mostCreates?: number | undefined;
   /** Called when a picked address is free again, so that waiting calls can try it. */
   readonly onPutBack?: (value: bigint) => void;
   /** The view of the same pool before its addresses or the reserved ones changed: what it knew to be taken is taken. */
@@ -68,7 +73,15 @@ export class PoolView {
 
   constructor(
     pool: Pool,
-    { reserved, node, load, onPutBack = () => {}, before, secondLookMs = SECOND_LOOK_PATIENCE_MS }: ViewDeps,
+    {
+      reserved,
+      node,
+      load,
+      mostCreates = MOST_CREATES,
+      onPutBack = () => {},
+      before,
+      secondLookMs = SECOND_LOOK_PATIENCE_MS,
+    }: ViewDeps,
   ) {
     this.pool = pool;
     this.usable = pool.addresses.subtract(reserved);
@@ -79,7 +92,7 @@ export class PoolView {
     this.#secondLookMs = secondLookMs;
     this.#cursor = startCursor(node, pool);
     this.#own = new OwnShare({ rank: 0, of: 1 }, this.#free);
-    this.creates = before?.creates ?? new Slots(MOST_CREATES, Number.POSITIVE_INFINITY);
+    this.creates = before?.creates ?? new Slots(mostCreates, Number.POSITIVE_INFINITY);
     this.suspects = before?.suspects ?? new Suspects();
     if (before?.isLoaded === true) this.#inherit(before);
   }

@@ -21,12 +21,15 @@ export class PoolViews {
   readonly #ledger: Ledger;
   readonly #index: NodeIndex;
   readonly #node: string;
+  readonly #mostCreates: number | undefined;
 
-  constructor(catalog: PoolCatalog, ledger: Ledger, index: NodeIndex, node: string) {
+  /** `mostCreates` at once in each pool. */
+  constructor(catalog: PoolCatalog, ledger: Ledger, index: NodeIndex, node: string, mostCreates?: number) {
     this.#catalog = catalog;
     this.#ledger = ledger;
     this.#index = index;
     this.#node = node;
+    this.#mostCreates = mostCreates;
     catalog.onChange(() => this.#forgetGone());
   }
 
@@ -38,6 +41,7 @@ export class PoolViews {
       reserved,
       node: this.#node,
       load: () => this.#takenOf(pool),
+      mostCreates: this.#mostCreates,
       onPutBack: (value) => this.#putBack(view, value),
       before: known !== undefined && isSamePool(known.view.pool, pool) ? known.view : undefined,
     });
