@@ -1,6 +1,6 @@
 import { DEFAULT_SOCKET, DEFAULT_SPOOL, LONGEST_SOCKET_PATH } from '#pkg/agentapi/paths.ts';
 import { isVerb, type Verb } from '#pkg/cni/result.ts';
-import { isPlainText, quote } from '#pkg/cni/untrusted-input.ts';
+import { isPlainText, quoteInput } from '#pkg/cni/untrusted-input.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { PluginIo } from './plugin-io.ts';
 
@@ -87,6 +87,6 @@ function pathFrom(io: PluginIo, name: string, maxLength: number): string | null 
   if (path.startsWith('/') && isPlainText(path, maxLength)) return path;
   throw new IpamError(
     'bad-environment',
-    `${name} must be an absolute path of at most ${maxLength} characters, not ${quote(path)}`,
+    `${name} must be an absolute path of at most ${maxLength} characters, not ${quoteInput(path)}`,
   );
 }

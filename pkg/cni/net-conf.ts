@@ -7,7 +7,7 @@ import {
   SUPPORTED_VERSIONS,
   type Verb,
 } from './result.ts';
-import { clip, isNetworkName, isPlainText, JsonFields, parseJsonObject, quote } from './untrusted-input.ts';
+import { clip, isNetworkName, isPlainText, JsonFields, parseJsonObject, quoteInput } from './untrusted-input.ts';
 
 /** The specification's meaning of a configuration without `cniVersion`. */
 const UNSTATED_VERSION = '0.1.0';
@@ -73,10 +73,10 @@ function decodeVersion(fields: JsonFields, verb: Verb): CniVersion {
   const version = fields.optionalText('cniVersion', 64) ?? UNSTATED_VERSION;
   if (!isSupportedVersion(version)) {
     const stated =
-      fields.raw('cniVersion') === undefined ? `${UNSTATED_VERSION}, because it states none` : quote(version);
+      fields.raw('cniVersion') === undefined ? `${UNSTATED_VERSION}, because it states none` : quoteInput(version);
     throw new IpamError(
       'incompatible-version',
-      `CNI version of the network configuration is not supported: ${quote(version)}`,
+      `CNI version of the network configuration is not supported: ${quoteInput(version)}`,
       {
         details: `The configuration is of version ${stated}; supported are ${SUPPORTED_VERSIONS.join(', ')}.`,
       },
@@ -122,7 +122,7 @@ export function decodeIpamConf(conf: JsonFields): IpamConf {
 function warningsAbout(keys: readonly string[]): string[] {
   const warnings = keys
     .slice(0, MAX_WARNINGS)
-    .map((key) => `ipam key ${quote(clip(key, 64))} is ignored: ${because(key)}`);
+    .map((key) => `ipam key ${quoteInput(clip(key, 64))} is ignored: ${because(key)}`);
   if (keys.length > MAX_WARNINGS) warnings.push(`${keys.length - MAX_WARNINGS} more ipam keys are ignored`);
   return warnings;
 }
@@ -152,5 +152,5 @@ function ipsOf(fields: JsonFields | undefined): readonly string[] {
 
 function boundedAddress(text: string): string {
   if (isPlainText(text, MAX_ADDRESS)) return text;
-  throw new IpamError('bad-environment', `IP in CNI_ARGS is no address: ${quote(text)}`);
+  throw new IpamError('bad-environment', `IP in CNI_ARGS is no address: ${quoteInput(text)}`);
 }

@@ -10,7 +10,7 @@ import {
 } from './net-conf.ts';
 import { decodePrevResult, type PrevAddress } from './prev-result.ts';
 import { type CniVersion, isVerb, type Verb } from './result.ts';
-import { clip, isContainerId, isInterfaceName, isPlainText, isPodName, quote } from './untrusted-input.ts';
+import { clip, isContainerId, isInterfaceName, isPlainText, isPodName, quoteInput } from './untrusted-input.ts';
 import { decodeValidAttachments, type ValidAttachment } from './valid-attachments.ts';
 
 interface Common {
@@ -18,7 +18,7 @@ interface Common {
   readonly network: string | undefined;
 }
 
-interface OfAttachment extends Common, Attachment {
+interface OfAttachment extends Common, CniAttachment {
   /** Empty texts where the runtime said nothing. */
   readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
 }
@@ -136,12 +136,12 @@ function parseVerb(env: CniEnv): Verb {
   if (text === '') {
     throw new IpamError('bad-environment', 'CNI_COMMAND is not set', { details: FOR_A_PERSON });
   }
-  if (!isVerb(text)) throw new IpamError('bad-environment', `CNI_COMMAND is none of CNI's verbs: ${quote(text)}`);
+  if (!isVerb(text)) throw new IpamError('bad-environment', `CNI_COMMAND is none of CNI's verbs: ${quoteInput(text)}`);
   return text;
 }
 
 /** One interface of one sandbox: what ADD, DEL and CHECK are about. */
-export interface Attachment {
+export interface CniAttachment {
   readonly containerID: string;
   readonly ifName: string;
   /** Empty where the runtime gave none, which only DEL may do. */
@@ -149,7 +149,7 @@ export interface Attachment {
 }
 
 /** All missing variables are named at once. */
-export function parseAttachment(env: CniEnv, netnsRequired: boolean): Attachment {
+export function parseAttachment(env: CniEnv, netnsRequired: boolean): CniAttachment {
   const required = ['CNI_CONTAINERID', 'CNI_IFNAME', ...(netnsRequired ? ['CNI_NETNS'] : [])];
   const missing = required.filter((name) => (env(name) ?? '') === '');
   if (missing.length > 0) {
@@ -170,7 +170,7 @@ export function parseAttachment(env: CniEnv, netnsRequired: boolean): Attachment
 function valid(env: CniEnv, name: string, isValid: (text: string) => boolean, form: string): string {
   const text = env(name) ?? '';
   if (isValid(text)) return text;
-  throw new IpamError('bad-environment', `${name} must be ${form}, not ${quote(text)}`);
+  throw new IpamError('bad-environment', `${name} must be ${form}, not ${quoteInput(text)}`);
 }
 
 function isNetnsPath(text: string): boolean {
@@ -213,7 +213,7 @@ function splitPairs(text: string): [string, string][] {
   if (pairs.length > MAX_ARGS) throw refusal(`CNI_ARGS has more than ${MAX_ARGS} pairs`);
   return pairs.map((pair) => {
     const equals = pair.indexOf('=');
-    if (equals < 1) throw refusal(`CNI_ARGS has an item that is not KEY=VALUE: ${quote(pair)}`);
+    if (equals < 1) throw refusal(`CNI_ARGS has an item that is not KEY=VALUE: ${quoteInput(pair)}`);
     return [pair.slice(0, equals), pair.slice(equals + 1)];
   });
 }
@@ -227,11 +227,11 @@ function remember(identity: Map<IdentityKey, string>, key: IdentityKey, value: s
     throw refusal(`${key} in CNI_ARGS has control characters or more than ${IDENTITY[key]} characters`);
   }
   if ((key === 'K8S_POD_NAME' || key === 'K8S_POD_NAMESPACE') && !isPodName(value)) {
-    throw refusal(`${key} in CNI_ARGS is no name: ${quote(value)}`);
+    throw refusal(`${key} in CNI_ARGS is no name: ${quoteInput(value)}`);
   }
   const known = identity.get(key);
   if (known !== undefined && known !== value) {
-    throw refusal(`CNI_ARGS says ${key} twice and differently: ${quote(known)} and ${quote(value)}`);
+    throw refusal(`CNI_ARGS says ${key} twice and differently: ${quoteInput(known)} and ${quoteInput(value)}`);
   }
   identity.set(key, value);
 }
@@ -240,11 +240,11 @@ function parseFlag(value: string): boolean {
   const flag = value.toLowerCase();
   if (flag === '1' || flag === 'true') return true;
   if (flag === '0' || flag === 'false') return false;
-  throw refusal(`IgnoreUnknown in CNI_ARGS must be true or false, not ${quote(value)}`);
+  throw refusal(`IgnoreUnknown in CNI_ARGS must be true or false, not ${quoteInput(value)}`);
 }
 
 function listKeys(keys: ReadonlySet<string>): string {
-  const named = [...keys].slice(0, MAX_NAMED_KEYS).map((key) => quote(clip(key, 64)));
+  const named = [...keys].slice(0, MAX_NAMED_KEYS).map((key) => quoteInput(clip(key, 64)));
   return keys.size > MAX_NAMED_KEYS ? `${named.join(', ')} and more` : named.join(', ');
 }
 

@@ -7,7 +7,7 @@ import {
   isPlainText,
   JsonFields,
   parseJsonObject,
-  quote,
+  quoteInput,
 } from './untrusted-input.ts';
 
 test.each([
@@ -24,11 +24,11 @@ test.each(['a\nb', 'a\u0000', '\u007f', 'toolong'])('%j is not plain', (text) =>
 });
 
 test('a quote is short', () => {
-  expect(quote('x'.repeat(1000))).toHaveLength(82);
+  expect(quoteInput('x'.repeat(1000))).toHaveLength(82);
 });
 
 test('a quote cannot forge a second line', () => {
-  expect(quote('a\nb"')).toBe('"a\\nb\\""');
+  expect(quoteInput('a\nb"')).toBe('"a\\nb\\""');
 });
 
 test.each([

@@ -27,7 +27,7 @@ export function clip(text: string, maxLength: number): string {
 }
 
 /** Foreign text inside our own sentence: short, quoted, control characters escaped. */
-export function quote(text: string): string {
+export function quoteInput(text: string): string {
   return JSON.stringify(clip(text, 80));
 }
 
@@ -142,7 +142,7 @@ function endOfString(text: string, start: number): number {
 }
 
 function beginning(text: string): string {
-  return `It begins with ${quote(text)}.`;
+  return `It begins with ${quoteInput(text)}.`;
 }
 
 /**
