@@ -33,8 +33,8 @@ export async function benchRate(): Promise<void> {
       what: 'ADD/s',
       value: `${median(column('adds', 0)).toFixed(0)}/s, raw ${median(column('raw', 0)).toFixed(0)}/s`,
       against: `${median(rates).toFixed(2)} × raw ± ${(spread(rates) * 100).toFixed(0)} %`,
-      limit: 'at least 0.70 ×',
-      isMet: median(rates) >= 0.7,
+      limit: 'at least 0.80 ×',
+      isMet: median(rates) >= 0.8,
     },
     {
       what: 'p50',
