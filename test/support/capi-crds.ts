@@ -22,8 +22,8 @@ interface Crd {
  * versions are converted without them, which works where the fields are the same.
  */
 export async function installCapi(server: ServerPlace): Promise<void> {
-  const dir = await findCapiCrds();
-  const files = FILES.map((file) => join(dir, `${file}.yaml`));
+  const dir = await findCapiAssets();
+  const files = FILES.map((file) => join(dir, 'crds', `${file}.yaml`));
   await kubectl(server, ['apply', '--server-side', ...files.map((file) => `--filename=${file}`)]);
   await kubectl(server, ['apply', `--filename=${join(ROOT, 'deploy/rbac-cluster-api.yaml')}`]);
   for (const file of files) {
@@ -32,13 +32,13 @@ export async function installCapi(server: ServerPlace): Promise<void> {
   }
 }
 
-/** Never downloads: a test that needs the network should say so before. */
-async function findCapiCrds(): Promise<string> {
+/** Holds `crds/` and `clusterctl`. Never downloads: a test that needs the network should say so before. */
+export async function findCapiAssets(): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)(join(ROOT, 'hack/capi-assets'), ['--no-download']);
+    const { stdout } = await promisify(execFile)(join(ROOT, 'hack/capi-assets'), ['--no-build']);
     return stdout.trimEnd().split('\n').at(-1) ?? '';
   } catch (cause) {
-    throw new Error(`no CRDs of Cluster API to test against; provide them with: (cd ${ROOT} && hack/capi-assets)`, {
+    throw new Error(`Cluster API is not there to test against; provide it with: (cd ${ROOT} && hack/capi-assets)`, {
       cause,
     });
   }
