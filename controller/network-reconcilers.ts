@@ -1,3 +1,4 @@
+import type { ClaimScope } from '#controller/claims/claim-scope.ts';
 import { serveClaims } from '#controller/claims/serve-claims.ts';
 import { type ObjectView, watchObjects } from '#controller/cluster-view/object-view.ts';
 import { keepPools } from '#controller/lifecycle/keep-pools.ts';
@@ -31,6 +32,7 @@ export interface NetworkReconcilersOptions extends ReconcilerContext {
   readonly events: Events;
   readonly recordsMissingForMs: () => number;
   readonly adoptPools: boolean;
+  readonly claimScope?: ClaimScope;
   /** Null: no pools are made from subnets. */
   readonly autoPools: Pick<KeepAutoPoolsOptions, 'workloads' | 'wishRules' | 'readAgainMs'> | null;
 }

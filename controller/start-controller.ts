@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { type AdmissionSettings, startAdmission } from '#controller/admission/start-admission.ts';
+import type { ClaimScope } from '#controller/claims/claim-scope.ts';
 import { collectorTask } from '#controller/collect/collector.ts';
 import { SPIDERPOOL } from '#pkg/adopt/spiderpool.ts';
 import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
@@ -27,11 +28,12 @@ export interface ControllerSetting {
   readonly host?: string;
   /** If false, pools are validated by their CRD schemas alone. */
   readonly servesWebhook: boolean;
+  readonly claimScope: ClaimScope;
 }
 
 /** Starts one replica: metrics, health and admission servers, and leader election. Disposing releases the lease. */
 export async function startController(setting: ControllerSetting, log: Logger): Promise<AsyncDisposable> {
-  const { config, env, loadAccess } = setting;
+  const { config, env, loadAccess, claimScope } = setting;
   const at = setting.host === undefined ? {} : { host: setting.host };
   await using starting = new AsyncDisposableStack();
   const now = () => new Date();
@@ -67,7 +69,7 @@ export async function startController(setting: ControllerSetting, log: Logger): 
   const collect = collectorTask({ client, settings, metrics, events, log, timing: SYSTEM_TIMING, now });
   const { leaseFreshMs, settleMs } = settings;
   const nowMs = () => SYSTEM_TIMING.nowMs();
-  const upkeep = upkeepTask({ client, ledger, config, events, log, now, nowMs, settleMs, onGauges });
+  const upkeep = upkeepTask({ client, ledger, config, events, log, now, nowMs, settleMs, claimScope, onGauges });
   const tasks = [gate.behind(collect), gate.behind(upkeep)];
   const controller = starting.use(
     new LeaderController(env, { client, tasks, log, timing: SYSTEM_TIMING, now, leaseFreshMs }),

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { ClaimScope } from '#controller/claims/claim-scope.ts';
 import { podsOf } from '#controller/project/pods-view.ts';
 import type { Sample } from '#controller/project/pool-gauges.ts';
 import { recordsOf } from '#controller/project/records-view.ts';
@@ -20,6 +21,7 @@ export interface UpkeepDeps {
   readonly nowMs: () => number;
   /** How long agents are given to write records back after a break. */
   readonly settleMs: number;
+  readonly claimScope: ClaimScope;
   /** Called with the source of the gauges when the task starts, with null when it ends. */
   readonly onGauges: (sample: (() => Promise<readonly Sample[]>) | null) => void;
 }

@@ -137,11 +137,16 @@ function addDeeds(program: Command, act: Act): void {
       'every address that Spiderpool gave out gets its record, then agents may begin; exit code 1 while Spiderpool may still give out addresses or its objects cannot be read. With --from vitistack the same for static-ip-operator, then the controller may begin',
     )
     .addOption(
-      new Option('--from <system>', 'spiderpool: pods; vitistack: the machines of static-ip-operator')
+      new Option(
+        '--from <system>',
+        'spiderpool: pods; vitistack: the machines of static-ip-operator; in-cluster: a pool of Cluster API',
+      )
         .choices(IMPORT_SOURCES)
         .default('spiderpool'),
     )
     .option('--dry-run', 'only say what would get a record, and what stands in the way', false)
+    .option('--pool <name>', 'in-cluster: the GlobalInClusterIPPool, or with --namespace the InClusterIPPool')
+    .option('-n, --namespace <name>', 'in-cluster: where the InClusterIPPool is')
     .action((options: ImportOptions) => act((session) => importState(session, options), 'cluster'));
 }
 

@@ -1,11 +1,18 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { clusterApiPackage } from './cluster-api-package.ts';
 import { generatedFiles } from './generated-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-for (const { path, text } of generatedFiles()) {
-  mkdirSync(dirname(join(ROOT, path)), { recursive: true });
-  writeFileSync(join(ROOT, path), text);
-  console.log(`wrote ${path}`);
+write(generatedFiles());
+// Made from the files of deploy/, the CRDs among them.
+write(clusterApiPackage());
+
+function write(files: readonly { readonly path: string; readonly text: string }[]): void {
+  for (const { path, text } of files) {
+    mkdirSync(dirname(join(ROOT, path)), { recursive: true });
+    writeFileSync(join(ROOT, path), text);
+    console.log(`wrote ${path}`);
+  }
 }

@@ -7,6 +7,7 @@ import { accessFrom } from '#pkg/kube/client/kube-config.ts';
 import { heapLimitMb } from '#pkg/log/heap-limit.ts';
 import { createLogger } from '#pkg/log/logger.ts';
 import { VERSION } from '#pkg/text/version.ts';
+import { addManagerFlags, readManagerFlags } from './manager-flags.ts';
 
 interface Flags {
   readonly config: string;
@@ -16,7 +17,7 @@ interface Flags {
   readonly dryRun: boolean;
 }
 
-const program = new Command('ipledger-controller')
+const command = new Command('ipledger-controller')
   .version(VERSION)
   .description(
     'The cluster daemon of ipledger. Every replica judges new pools; one of them leads: it brings leaked addresses back and keeps status and endpoints equal to the records. Settings are conf.yml and environment variables, see docs/collection.md.',
@@ -30,7 +31,8 @@ const program = new Command('ipledger-controller')
   .option('--no-webhook', 'serve no admission: pools are judged by their CRDs alone')
   .option('--dry-run', 'collect nothing, and log and count what would be collected', false);
 
-await main(program.parse().opts<Flags>());
+const program = addManagerFlags(command).parse();
+await main(program.opts<Flags>());
 
 async function main(flags: Flags): Promise<void> {
   const log = createLogger('ipledger-controller', 'info');
@@ -40,11 +42,13 @@ async function main(flags: Flags): Promise<void> {
     log.info({ heapMb: heapLimitMb() }, 'controller starting');
     const { config, warnings: ofFile } = await readConfigFile(flags.config);
     for (const warning of [...ofVariables, ...ofFile]) log.warn({ warning }, 'configuration');
+    const { claimScope, warnings: ofFlags } = readManagerFlags(program.opts());
+    for (const warning of ofFlags) log.warn({ warning }, 'flags');
     const collect = { ...env.collect, isDryRun: env.collect.isDryRun || flags.dryRun };
     const { kubeconfig: file, host, webhook: servesWebhook } = flags;
     const loadAccess = accessFrom(file === undefined ? { from: 'cluster' } : { from: 'kubeconfig', file });
     const at = host === undefined ? {} : { host };
-    const setting = { config, env: { ...env, collect }, loadAccess, servesWebhook, ...at };
+    const setting = { config, env: { ...env, collect }, loadAccess, servesWebhook, claimScope, ...at };
     await using _controller = await startController(setting, log);
     const signal = await nextSignal();
     log.info({ signal }, 'controller stopping');

@@ -1,9 +1,10 @@
 import type { PoolFacts } from '#controller/project/pool-conditions.ts';
+import { draftClaimRecord, isRecordOfClaim } from '#pkg/capi/claim-record.ts';
+import { ADDRESS_FINALIZER } from '#pkg/capi/contract-names.ts';
 import type { Claim } from '#pkg/capi/read-claim.ts';
 import type { MachineAddress } from '#pkg/capi/read-ip-address.ts';
 import { describeHolder, type IpRecord, type RecordSpec } from '#pkg/record/ip-record.ts';
 import { objectToNumber } from './address-objection.ts';
-import { draftClaimRecord, isRecordOfClaim } from './claim-record.ts';
 
 export interface ObservedAddress {
   readonly address: MachineAddress;
@@ -17,6 +18,8 @@ export interface ObservedAddress {
 export type AddressVerdict =
   | { readonly do: 'nothing' }
   | { readonly do: 'create'; readonly spec: RecordSpec }
+  /** Somebody deletes it, and nobody is left whom our finalizer protects. */
+  | { readonly do: 'let-go' }
   /** It has no record and gets none; somebody has to know. */
   | { readonly do: 'report'; readonly message: string };
 
@@ -27,7 +30,11 @@ const NOTHING = { do: 'nothing' } as const;
  * it. An IPAddress that is ending gets none, and neither does one whose claim is giving its address back just now.
  */
 export function planAddressRecord({ address, claim, pool, record }: ObservedAddress): AddressVerdict {
-  if (address.isTerminating || address.claim === null || pool?.pool == null) return NOTHING;
+  if (address.isTerminating) {
+    // Its record stays: that the machine is gone too is for an operator to say.
+    return claim === null && address.finalizers.includes(ADDRESS_FINALIZER) ? { do: 'let-go' } : NOTHING;
+  }
+  if (address.claim === null || pool?.pool == null) return NOTHING;
   if (claim?.isDeleting === true && !claim.isMovedAway) return NOTHING;
   const uid = address.claimUid ?? claim?.uid;
   const identity = { namespace: address.namespace, name: address.claim, ...(uid === undefined ? {} : { uid }) };

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { draftClaimRecord, isRecordOfClaim } from '#pkg/capi/claim-record.ts';
 import { ADDRESS_FINALIZER } from '#pkg/capi/contract-names.ts';
 import { parseAddress } from '#pkg/ip/address.ts';
 import { buildClaim, buildClaimRecord, buildIpAddress, buildPoolFacts } from '#test/support/build-claim.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { planAddressRecord } from './address-record.ts';
-import { draftClaimRecord, isRecordOfClaim } from './claim-record.ts';
 import { planClaimStatus } from './claim-status.ts';
 import { draftIpAddress, missingMetadata } from './draft-ip-address.ts';
 
@@ -157,12 +157,21 @@ describe('the record of an IPAddress', () => {
 
   test.each([
     { name: 'ends', change: { address: buildIpAddress({ isTerminating: true }) } },
+    {
+      name: 'ends without its claim, and that we do not hold back',
+      change: { claim: null, address: buildIpAddress({ isTerminating: true, finalizers: ['other'] }) },
+    },
     { name: 'is given back by its claim just now', change: { claim: buildClaim({ isDeleting: true }) } },
     { name: 'names no claim', change: { address: buildIpAddress({ claim: null }) } },
     { name: 'is of a pool that is not here', change: { pool: null } },
     { name: 'has its record', change: { record: buildClaimRecord() } },
   ])('is not made for one that $name', ({ change }) => {
     expect(plan(change)).toEqual({ do: 'nothing' });
+  });
+
+  test('is not made for one that somebody deletes after its claim: it is let go, also when its pool is gone', () => {
+    const address = buildIpAddress({ isTerminating: true });
+    expect(plan({ address, claim: null, pool: null })).toEqual({ do: 'let-go' });
   });
 
   test('is made for one whose claim moves away: the address is in use elsewhere', () => {

@@ -104,6 +104,11 @@ describe('a living claim', () => {
       step: 'name-record 10.0.0.1',
     },
     {
+      name: 'the IPAddress of an earlier claim of its name is deleted, as the message asks',
+      seen: { address: buildIpAddress({ isTerminating: true, claimUid: 'earlier' }) },
+      step: 'unprotect-address',
+    },
+    {
       name: 'its IPAddress was deleted by hand',
       seen: { ...PLACED, claim: SERVED, address: buildIpAddress({ isTerminating: true }) },
       step: 'unprotect-address',

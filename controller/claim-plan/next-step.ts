@@ -34,7 +34,11 @@ function findPause({ claim, cluster, isPoolPaused }: ObservedClaim): RestReason 
 function nextWithAddress(seen: ObservedClaim, address: MachineAddress, now: Date): ClaimStep {
   const { claim, records, pool } = seen;
   const objection = objectToAddress(address, claim);
-  if (objection !== null) return say(seen, now, failed(objection), 'allocation-failed');
+  if (objection !== null) {
+    // As the message asks. Our finalizer was for an earlier claim of this name.
+    if (isHeldBack(address)) return { do: 'unprotect-address' };
+    return say(seen, now, failed(objection), 'allocation-failed');
+  }
   const text = address.address === null ? null : formatAddress(address.address);
   const kept = records.find(({ spec }) => spec.address === text);
   // Deleted by hand: it is let go, and made again from its record.
@@ -48,8 +52,12 @@ function nextWithAddress(seen: ObservedClaim, address: MachineAddress, now: Date
   return say(seen, now, { isReady: true, message: `${kept.spec.address} of pool ${claim.pool}` }, 'ready');
 }
 
-function letGo({ finalizers }: MachineAddress): ClaimStep {
-  return finalizers.includes(ADDRESS_FINALIZER) ? { do: 'unprotect-address' } : { do: 'rest', why: 'address-ending' };
+function letGo(address: MachineAddress): ClaimStep {
+  return isHeldBack(address) ? { do: 'unprotect-address' } : { do: 'rest', why: 'address-ending' };
+}
+
+function isHeldBack({ isTerminating, finalizers }: MachineAddress): boolean {
+  return isTerminating && finalizers.includes(ADDRESS_FINALIZER);
 }
 
 /** The record of an IPAddress is not made here: every IPAddress gets one as soon as it is seen, also while its cluster is paused. */

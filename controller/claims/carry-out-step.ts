@@ -1,10 +1,10 @@
-import { draftClaimRecord, isRecordOfClaim } from '#controller/claim-plan/claim-record.ts';
 import type { ClaimStatus } from '#controller/claim-plan/claim-status.ts';
 import type { ClaimStep } from '#controller/claim-plan/claim-step.ts';
 import { draftIpAddress } from '#controller/claim-plan/draft-ip-address.ts';
 import type { ObservedClaim } from '#controller/claim-plan/observed-claim.ts';
 import type { FreshReads } from '#controller/reconcile/fresh-reads.ts';
 import { FailedRequest, type Pass } from '#controller/reconcile/reconciler.ts';
+import { draftClaimRecord, isRecordOfClaim } from '#pkg/capi/claim-record.ts';
 import { ADDRESS_FINALIZER, CLAIM_FINALIZER } from '#pkg/capi/contract-names.ts';
 import type { Claim } from '#pkg/capi/read-claim.ts';
 import { isPausedCluster } from '#pkg/capi/read-cluster.ts';

@@ -1,5 +1,5 @@
-import { isRecordOfClaim } from '#controller/claim-plan/claim-record.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
+import { isRecordOfClaim } from '#pkg/capi/claim-record.ts';
 import type { Claim } from '#pkg/capi/read-claim.ts';
 import { isOlder } from '#pkg/kube/objects/kube-object.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';

@@ -2,7 +2,8 @@ import { planAddressRecord } from '#controller/claim-plan/address-record.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
-import { FailedRequest, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
+import { FailedRequest, type Pass, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
+import { ADDRESS_FINALIZER } from '#pkg/capi/contract-names.ts';
 import { readClaim } from '#pkg/capi/read-claim.ts';
 import { type MachineAddress, readIpAddress } from '#pkg/capi/read-ip-address.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
@@ -77,7 +78,7 @@ export function keepAddressRecords(options: KeepAddressRecordsOptions): AsyncDis
         }),
       ];
     },
-    reconcile: async (key) => {
+    reconcile: async (key, pass) => {
       const known = observeAddress(options.addresses.get(nameOfKey(key)), options);
       if (known === null) return undefined;
       const first = planAddressRecord(known);
@@ -91,6 +92,7 @@ export function keepAddressRecords(options: KeepAddressRecordsOptions): AsyncDis
       const now = observeAddress(address, options);
       if (now === null) return undefined;
       const verdict = planAddressRecord({ ...now, claim: claim === null ? null : readClaim(claim) });
+      if (verdict.do === 'let-go') return unprotect(now.address, pass);
       if (verdict.do !== 'create') return undefined;
       if (!isLeader()) return NOT_LEADER_MS;
       const outcome = await ledger.create(verdict.spec);
@@ -98,6 +100,12 @@ export function keepAddressRecords(options: KeepAddressRecordsOptions): AsyncDis
       return outcome.taken ? undefined : DEBOUNCE_MS;
     },
   });
+
+  async function unprotect({ namespace, name, uid, resourceVersion, finalizers }: MachineAddress, { write }: Pass) {
+    const metadata = { uid, resourceVersion, finalizers: finalizers.filter((it) => it !== ADDRESS_FINALIZER) };
+    const send = () => client.patch(IP_ADDRESSES, { namespace, name }, { metadata });
+    return (await write(`IPAddress ${namespace}/${name}`, send)).requeueMs;
+  }
 
   async function read(resource: Resource, at: ObjectName): Promise<KubeObject | null> {
     const found = await client.get(resource, at);

@@ -7,6 +7,7 @@ import type { Claim } from '#pkg/capi/read-claim.ts';
 import { isHeld } from '#pkg/record/record-value.ts';
 import { carryOutStep, confirmClaim, type StepDeps } from './carry-out-step.ts';
 import { holdOf, observe, readClaimAt } from './claim-observer.ts';
+import { type ClaimScope, isInScope } from './claim-scope.ts';
 import { keyOf, nameOfKey } from './fresh-objects.ts';
 import type { PoolEdits } from './pool-edits.ts';
 import type { ShownAddresses } from './shown-addresses.ts';
@@ -17,6 +18,7 @@ export interface ReconcileClaimsOptions extends ReconcilerContext, StepDeps {
   readonly recordsView: RecordsView;
   readonly edits: PoolEdits;
   readonly shown: ShownAddresses;
+  readonly claimScope?: ClaimScope;
 }
 
 const DEBOUNCE_MS = 20;
@@ -29,7 +31,7 @@ const SHORTEST_HOLD_MS = 1_000;
 
 /** Serves the claims of our pools: gives each its address, says why it has none, and takes the address back at the end. */
 export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposable {
-  const { client, log, events, views, recordsView, now } = options;
+  const { client, log, events, views, recordsView, now, claimScope } = options;
   const vanished = new VanishedClaims({ events, log, nowMs: () => client.timing.nowMs() });
 
   return startReconciler(options, {
@@ -41,12 +43,16 @@ export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposabl
     caches: [...Object.values(views), recordsView],
     watch: (enqueue) => watchClaims(options, enqueue),
     reconcile: async (key, pass) => {
+      const object = options.claims.get(nameOfKey(key));
+      if (object !== null && claimScope !== undefined && !isInScope(object, claimScope)) return undefined;
       let isConfirmed = false;
       for (let steps = 0; steps < MOST_STEPS; steps += 1) {
         const claim = readClaimAt(options, key);
         if (claim === null) {
           leaveLine(key, null, options, pass);
-          return vanished.look(key, heldFor(key, recordsView));
+          // The claim of another provider has its record by an import.
+          const held = heldFor(key, recordsView).filter(({ spec }) => spec.holder.uid !== object?.metadata.uid);
+          return vanished.look(key, held);
         }
         vanished.isBack(key);
         const seen = observe(options, claim);

@@ -11,9 +11,11 @@ import { isMap, type KubeObject, type Resource, withoutManagedFields } from '#pk
 import { sleep } from '#pkg/kube/transport/timing.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { ClaimBook } from './claim-book.ts';
+import type { ClaimScope } from './claim-scope.ts';
 import { FreshObjects } from './fresh-objects.ts';
 import { FreshRecords } from './fresh-records.ts';
 import { keepAddressRecords } from './keep-address-records.ts';
+import { markMovingPools } from './mark-moving-pools.ts';
 import { PoolEdits } from './pool-edits.ts';
 import { PoolSpaces } from './pool-spaces.ts';
 import { reconcileClaims } from './reconcile-claims.ts';
@@ -24,6 +26,7 @@ import { whyNoClusterApi } from './why-no-cluster-api.ts';
 
 export interface ServeClaimsOptions extends ReconcilerContext {
   readonly pools: ObjectView;
+  readonly subnets: ObjectView;
   readonly reserved: ObjectView;
   readonly records: RecordsView;
   readonly catalog: PoolReadings;
@@ -32,6 +35,8 @@ export interface ServeClaimsOptions extends ReconcilerContext {
   /** For how long records may still be missing, because the store may have been restored and agents write them back. */
   readonly recordsMissingForMs: () => number;
   readonly lookEveryMs?: number;
+  /** All claims by default. */
+  readonly claimScope?: ClaimScope;
 }
 
 const LOOK_EVERY_MS = 30_000;
@@ -67,7 +72,7 @@ async function serveWhileThere(options: ServeClaimsOptions, signal: AbortSignal)
 }
 
 async function serveUntilGone(options: ServeClaimsOptions, signal: AbortSignal): Promise<void> {
-  const { client, log, pools, reserved, records: recordsView } = options;
+  const { client, log, pools, subnets, reserved, records: recordsView } = options;
   const gone = Promise.withResolvers<void>();
   signal.addEventListener('abort', () => gone.resolve(), { once: true });
   if (signal.aborted) return;
@@ -94,6 +99,7 @@ async function serveUntilGone(options: ServeClaimsOptions, signal: AbortSignal):
     clusters,
     namespaces: watch(NAMESPACES),
     pools,
+    subnets,
     reserved,
   };
   const shown = new ShownAddresses(addressesView);
@@ -115,6 +121,7 @@ async function serveUntilGone(options: ServeClaimsOptions, signal: AbortSignal):
   };
   stack.use(keepAddressRecords(sources));
   stack.use(reconcileClaims(sources));
+  stack.use(markMovingPools(sources));
   await gone.promise;
 }
 

@@ -17,6 +17,8 @@ export class ShownAddresses {
   readonly #known = new Map<string, Shown>();
   /** How many IPAddresses show the number. */
   readonly #counts = new Map<string, number>();
+  /** How many numbers of each pool are shown. */
+  readonly #ofPool = new Map<string, number>();
 
   constructor(view: ObjectView) {
     this.#view = view;
@@ -24,6 +26,10 @@ export class ShownAddresses {
 
   has(pool: string, value: bigint): boolean {
     return this.#counts.has(`${pool}/${value}`);
+  }
+
+  hasAny(pool: string): boolean {
+    return this.#ofPool.has(pool);
   }
 
   /** Call it for every IPAddress at first, and after each change. The number that is not shown any more, or null. */
@@ -41,8 +47,13 @@ export class ShownAddresses {
   }
 
   #count({ pool, value }: Shown, by: 1 | -1): void {
-    const count = (this.#counts.get(`${pool}/${value}`) ?? 0) + by;
-    if (count === 0) this.#counts.delete(`${pool}/${value}`);
-    else this.#counts.set(`${pool}/${value}`, count);
+    add(this.#counts, `${pool}/${value}`, by);
+    add(this.#ofPool, pool, by);
   }
+}
+
+function add(counts: Map<string, number>, key: string, by: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + by;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
 }

@@ -42,7 +42,7 @@ export class VanishedClaims {
     if (this.#reported.has(uid)) return;
     if (this.#reported.size >= MOST) this.#reported.clear();
     this.#reported.add(uid);
-    const note = `the IPAddressClaim ${key} is gone and did not give ${spec.address} back; if no machine has it any more: ipledgerctl release ${spec.address}`;
+    const note = `the IPAddressClaim ${key} is gone and did not give ${spec.address} back; if no machine has it any more, delete the IPAddress of that name and run: ipledgerctl release ${spec.address}`;
     this.#log.warn({ record: name, claim: key }, note);
     const regarding = { apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord', namespace: '', name, uid };
     this.#events.emit({ regarding, type: 'Warning', reason: 'ClaimVanished', note });

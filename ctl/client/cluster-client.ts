@@ -14,6 +14,7 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { type Address, formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
+import { CLAIMS } from '#pkg/kube/objects/capi-resources.ts';
 import { PODS } from '#pkg/kube/objects/core-resources.ts';
 import { toLedgerError } from '#pkg/ledger/kubernetes/kubernetes-failure.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
@@ -28,6 +29,7 @@ import { findStoredProblems } from '#pkg/record/record-problems.ts';
 import { recordedAddresses } from '#pkg/record/record-value.ts';
 import type { AdminClient } from './admin-client.ts';
 import { readPools, readRecords } from './cluster-objects.ts';
+import { findVanishedClaims } from './vanished-claims.ts';
 
 /** Answers what records and pools alone can answer, from the API server and with the rights of the operator. */
 export function openClusterClient(client: KubeClient): AdminClient {
@@ -57,6 +59,7 @@ export function openClusterClient(client: KubeClient): AdminClient {
 async function refuseInUse(client: KubeClient, record: IpRecord): Promise<void> {
   const { holder, address, state } = record.spec;
   if (!mayHaveSandbox(state) || holder.uid === undefined || holder.kind === 'Container') return;
+  if (holder.kind === 'IPAddressClaim') return refuseClaimed(client, record);
   const listed = await client.list(PODS, {
     namespace: holder.namespace,
     fieldSelector: `spec.nodeName=${holder.node}`,
@@ -66,6 +69,18 @@ async function refuseInUse(client: KubeClient, record: IpRecord): Promise<void> 
   if (pod === undefined || !isAlive(pod)) return;
   const message = `${address} is not released: pod ${pod.namespace}/${pod.name} is alive on node ${pod.node} and uses it`;
   throw new IpamError('bad-input', message, { details: 'Delete the pod first: its address comes back with it.' });
+}
+
+/** Whichever provider serves the claim: its machine has the address. */
+async function refuseClaimed(client: KubeClient, { spec: { address, holder } }: IpRecord): Promise<void> {
+  const { namespace, name, uid } = holder;
+  const claim = await client.get(CLAIMS, { namespace, name });
+  if (!claim.ok && claim.because !== 'NotFound' && claim.because !== 'NotServed') {
+    throw toLedgerError(`read IPAddressClaim ${namespace}/${name}`, claim);
+  }
+  if (!claim.ok || claim.object.metadata.uid !== uid) return;
+  const message = `${address} is not released: IPAddressClaim ${namespace}/${name} exists, and its machine uses it`;
+  throw new IpamError('bad-input', message, { details: 'Delete the claim first: its address comes back with it.' });
 }
 
 async function summarizePools(client: KubeClient): Promise<PoolsAnswer> {
@@ -140,5 +155,6 @@ async function checkRecords(client: KubeClient): Promise<CheckAnswer> {
     subject: message.split(':', 1)[0] ?? message,
     message,
   }));
-  return { recordsChecked: records.items.length, findings: [...findings, ...broken] };
+  const vanished = await findVanishedClaims(client, records.items);
+  return { recordsChecked: records.items.length, findings: [...findings, ...vanished, ...broken] };
 }

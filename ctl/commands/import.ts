@@ -5,21 +5,23 @@ import { ownUserName } from '#pkg/adopt/own-user-name.ts';
 import { SPIDERPOOL } from '#pkg/adopt/spiderpool.ts';
 import { VITISTACK } from '#pkg/adopt/vitistack/vitistack.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { type InClusterOptions, importFromInCluster } from './import-in-cluster.ts';
 
-export const IMPORT_SOURCES = ['spiderpool', 'vitistack'] as const;
+export const IMPORT_SOURCES = ['spiderpool', 'vitistack', 'in-cluster'] as const;
 
-export interface ImportOptions {
-  readonly dryRun: boolean;
+export interface ImportOptions extends InClusterOptions {
   readonly from: (typeof IMPORT_SOURCES)[number];
 }
 
-const SOURCES: Readonly<Record<ImportOptions['from'], AdoptionSource>> = {
+const SOURCES: Readonly<Record<Exclude<ImportOptions['from'], 'in-cluster'>, AdoptionSource>> = {
   spiderpool: SPIDERPOOL,
   vitistack: VITISTACK,
 };
 
 /** Takes over the addresses that another address manager gave out, and lets us begin. Exit code 1: there is an obstacle. */
-export async function importState(session: Session, { dryRun, from }: ImportOptions): Promise<ExitCode> {
+export async function importState(session: Session, options: ImportOptions): Promise<ExitCode> {
+  const { dryRun, from } = options;
+  if (from === 'in-cluster') return importFromInCluster(session, options);
   const { cluster, terminal } = session;
   if (cluster === undefined) throw new IpamError('internal', 'an import needs the API server');
   const marker = { adoptedAt: new Date(terminal.nowMs()).toISOString(), adoptedBy: await ownUserName(cluster) };

@@ -86,6 +86,7 @@ export interface Finding {
     | 'vanished-netns'
     | 'outliving-netns'
     | 'in-use-twice'
+    | 'vanished-claim'
     | 'poison-spool'
     | 'broken-pool-file'
     | 'broken-object';

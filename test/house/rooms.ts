@@ -49,7 +49,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/kube/transport': onNode(['pkg/errors', 'pkg/concurrency']),
   'pkg/kube/objects': pure([...DOMAIN, 'pkg/kube/transport']),
   // The kinds of Cluster API, as objects of the API server.
-  'pkg/capi': pure([...VALUES, 'pkg/kube/objects']),
+  'pkg/capi': pure([...VALUES, 'pkg/pool', 'pkg/record', 'pkg/kube/objects']),
   // The kinds of Vitistack, and what a static block of it means to the ledger.
   'pkg/vitistack': pure([...DOMAIN, 'pkg/kube/objects']),
   'pkg/kube/client': onNode(
@@ -63,7 +63,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/ledger': onNode(['pkg/errors', 'pkg/ip', 'pkg/record']),
   'pkg/ledger/sqlite': onNode(['pkg/errors', 'pkg/ip', 'pkg/record', 'pkg/ledger']),
   'pkg/ledger/kubernetes': onNode(['pkg/errors', 'pkg/ip', 'pkg/record', 'pkg/ledger', ...CLUSTER]),
-  'pkg/adopt': onNode([...DOMAIN, ...CLUSTER, 'pkg/ledger', 'pkg/ledger/kubernetes']),
+  'pkg/adopt': onNode([...DOMAIN, ...CLUSTER, 'pkg/capi', 'pkg/ledger', 'pkg/ledger/kubernetes']),
   // The same for the machines of Vitistack.
   'pkg/adopt/vitistack': onNode([...DOMAIN, ...CLUSTER, 'pkg/ledger/kubernetes', 'pkg/vitistack', 'pkg/adopt']),
 
@@ -254,7 +254,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     [...AGENT, ...CLUSTER, ...OPERATIONS, 'agent/report', 'agent/serve', 'agent/compose', 'agent/install'],
     ['commander', 'pino'],
   ),
-  'cmd/controller': onNode([...DOMAIN, ...CLUSTER, ...OPERATIONS, 'controller'], ['commander']),
+  'cmd/controller': onNode([...DOMAIN, ...CLUSTER, ...OPERATIONS, 'controller', 'controller/claims'], ['commander']),
   'cmd/launch': onNode(['pkg/errors', 'pkg/config', 'pkg/memory']),
   'cmd/ctl': onNode(['pkg/agentapi', 'ctl/client', 'ctl']),
 };

@@ -39,9 +39,11 @@ interface Leader extends AsyncDisposable {
   readonly restored: Promise<void>;
 }
 
+type StageCluster = Pick<LedgerCluster, 'server' | 'controller' | 'clear'> & AsyncDisposable;
+
 /** An API server with the CRDs of Cluster API, and the hands of an infrastructure provider. */
-export interface ClaimStage extends AsyncDisposable {
-  readonly cluster: LedgerCluster;
+export interface ClaimStage<Cluster extends StageCluster = LedgerCluster> extends AsyncDisposable {
+  readonly cluster: Cluster;
   readonly admin: KubeClient;
   readonly ledger: Ledger;
   clear(): Promise<void>;
@@ -62,6 +64,11 @@ export interface ClaimStage extends AsyncDisposable {
 export async function startClaimStage(): Promise<ClaimStage> {
   const cluster = await startLedgerCluster();
   await installCapi(cluster.server);
+  return stageOn(cluster);
+}
+
+/** On a server that has Cluster API and ipledger already. */
+export function stageOn<Cluster extends StageCluster>(cluster: Cluster): ClaimStage<Cluster> {
   const admin = clientOf(cluster.server);
   const ledger = openKubernetesLedger(cluster.controller());
   const get = (name: string, namespace = NAMESPACE) => sure(admin.get(CLAIMS, { namespace, name }));
@@ -137,7 +144,7 @@ function clusterSpec(paused: boolean): object {
   return { infrastructureRef, ...(paused ? { paused } : {}) };
 }
 
-function startLeader(cluster: LedgerCluster, wish: LeadWish): Leader {
+function startLeader(cluster: StageCluster, wish: LeadWish): Leader {
   const stack = new AsyncDisposableStack();
   const told: EmittedEvent[] = [];
   const client = wish.client ?? cluster.controller();

@@ -29,7 +29,8 @@ async function runReplica(cluster: PodCluster, identity: string) {
   });
   const { config } = decodeClusterConfig({});
   const loadAccess = cluster.ledger.controllerAccess();
-  const controller = await startController({ config, env, loadAccess, servesWebhook: false }, log);
+  const claimScope = { namespace: null, watchFilter: null };
+  const controller = await startController({ config, env, loadAccess, servesWebhook: false, claimScope }, log);
   onTestFailed(() => void process.stderr.write(`The log of the controller ${identity}:\n${lines.join('')}\n`));
   const says = (text: string) => lines.some((line) => line.includes(text));
   return { says, [Symbol.asyncDispose]: () => controller[Symbol.asyncDispose]() };

@@ -17,6 +17,7 @@ export interface Kind {
   readonly categories: readonly string[];
   readonly scope: 'Cluster' | 'Namespaced';
   readonly hasStatusSubresource: boolean;
+  readonly labels?: Readonly<Record<string, string>>;
   readonly columns: readonly Column[];
   /** The whole object; apiVersion, kind and metadata are added where they are missing. */
   readonly schema: Schema;
@@ -26,11 +27,11 @@ const WIDE_PRIORITY = 10;
 
 /** The CustomResourceDefinition of a kind, as the API server reads it. */
 export function customResource({ group, version, kind, plural, shortName, categories, scope, ...rest }: Kind): object {
-  const { schema, columns, hasStatusSubresource } = rest;
+  const { schema, columns, hasStatusSubresource, labels } = rest;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
+    metadata: { name: `${plural}.${group}`, ...(labels === undefined ? {} : { labels }) },
     spec: {
       group,
       names: {

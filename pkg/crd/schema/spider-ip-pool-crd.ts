@@ -1,4 +1,5 @@
 import { labelSelector } from './label-selector-schema.ts';
+import { SEEN_BY_MOVE } from './move-labels.ts';
 import { NETWORK_COLUMNS, NETWORK_PROPERTIES, NETWORK_RULES, READY } from './network-spec.ts';
 import { listOf, object, rules, type Schema, text } from './schema.ts';
 import { spiderpoolKind } from './spiderpool-kind.ts';
@@ -48,6 +49,7 @@ export const SPIDER_IP_POOL_CRD = spiderpoolKind({
   shortName: 'sp',
   scope: 'Cluster',
   hasStatusSubresource: true,
+  labels: SEEN_BY_MOVE,
   columns: [
     ...NETWORK_COLUMNS,
     ['DEFAULT', 'boolean', '.spec.default'],

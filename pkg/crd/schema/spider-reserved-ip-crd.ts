@@ -1,3 +1,4 @@
+import { TAKEN_BY_MOVE } from './move-labels.ts';
 import { IP_VERSION } from './network-spec.ts';
 import { ADDRESS_RANGE } from './network-text.ts';
 import { listOf, object, rules } from './schema.ts';
@@ -34,6 +35,7 @@ export const SPIDER_RESERVED_IP_CRD = spiderpoolKind({
   shortName: 'sr',
   scope: 'Cluster',
   hasStatusSubresource: false,
+  labels: TAKEN_BY_MOVE,
   columns: [['VERSION', 'string', '.spec.ipVersion']],
   schema: object({ spec }, ['spec'], { description: 'Addresses that no pool gives out, whatever it lists.' }),
 });

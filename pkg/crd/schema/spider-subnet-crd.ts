@@ -1,3 +1,4 @@
+import { SEEN_BY_MOVE } from './move-labels.ts';
 import { NETWORK_COLUMNS, NETWORK_PROPERTIES, NETWORK_RULES, READY } from './network-spec.ts';
 import { object, rules } from './schema.ts';
 import { spiderpoolKind } from './spiderpool-kind.ts';
@@ -28,6 +29,7 @@ export const SPIDER_SUBNET_CRD = spiderpoolKind({
   shortName: 'ss',
   scope: 'Cluster',
   hasStatusSubresource: true,
+  labels: SEEN_BY_MOVE,
   columns: [...NETWORK_COLUMNS, ['READY', 'string', READY]],
   schema: object({ spec, status }, ['spec'], { description: 'A network whose addresses are handed to pools.' }),
 });

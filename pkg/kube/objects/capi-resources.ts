@@ -10,3 +10,13 @@ export const CLUSTERS: Resource = {
   plural: 'clusters',
   kind: 'Cluster',
 };
+
+/** Of the in-cluster IPAM provider; they share the group with the contract. */
+const IN_CLUSTER = { group: IPAM.group, version: 'v1alpha2' };
+
+export const IN_CLUSTER_POOLS: Resource = { ...IN_CLUSTER, plural: 'inclusterippools', kind: 'InClusterIPPool' };
+export const GLOBAL_IN_CLUSTER_POOLS: Resource = {
+  ...IN_CLUSTER,
+  plural: 'globalinclusterippools',
+  kind: 'GlobalInClusterIPPool',
+};

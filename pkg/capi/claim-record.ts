@@ -1,7 +1,7 @@
-import type { Claim } from '#pkg/capi/read-claim.ts';
 import { type Address, formatAddress } from '#pkg/ip/address.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { type Holder, type IpRecord, isHeldState, type RecordSpec } from '#pkg/record/ip-record.ts';
+import type { Claim } from './read-claim.ts';
 
 /** Without a uid: the IPAddress is here, and its claim is not yet. */
 type ClaimIdentity = Pick<Claim, 'namespace' | 'name'> & { readonly uid?: string };
