@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ADDRESS_FINALIZER, CLAIM_FINALIZER } from '#pkg/capi/contract-names.ts';
+import { CLAIMS } from '#pkg/kube/objects/capi-resources.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
+import { type ClaimStage, NAMESPACE, PATIENCE, readyOf, startClaimStage } from './claim-stage.ts';
+import { sure } from './spider-objects.ts';
+
+/** The sentences of the contract (seed 003), with their numbers, that claims.test.ts does not have. */
+let stage: ClaimStage;
+let pool: KubeObject;
+
+beforeAll(async () => {
+  stage = await startClaimStage();
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await stage.clear();
+  await stage.capiCluster('blue');
+  pool = await stage.pool('lab', ['10.0.0.5-10.0.0.9']);
+});
+
+async function serveOne() {
+  const leader = stage.lead();
+  const claim = await stage.claim('vm-0', { cluster: 'blue' });
+  await stage.served('vm-0');
+  const address = await stage.address('vm-0');
+  if (address === null) throw new Error('no IPAddress');
+  return { claim, address, [Symbol.asyncDispose]: () => leader[Symbol.asyncDispose]() };
+}
+
+const untilGone = () =>
+  vi.waitFor(async () => {
+    expect(await stage.admin.get(CLAIMS, { namespace: NAMESPACE, name: 'vm-0' })).toMatchObject({
+      because: 'NotFound',
+    });
+  }, PATIENCE);
+
+describe('Overview', () => {
+  test('The contract is single-stack: for v4 and v6, two pools and two claims are necessary', async () => {
+    await stage.pool('six', ['fd00::5'], { subnet: 'fd00::/64' });
+    await using _leader = stage.lead();
+    await stage.claim('vm-0-v4');
+    await stage.claim('vm-0-v6', { pool: 'six' });
+    expect([await stage.served('vm-0-v4'), await stage.served('vm-0-v6')]).toEqual(['10.0.0.5', 'fd00::5']);
+  });
+});
+
+describe('IPAM Provider: must watch for new, updated and deleted claims', () => {
+  test('2.2 If the paused field is empty and the annotation is not present, reconciliation can continue', async () => {
+    await using one = await serveOne();
+    expect(one.address.metadata.name).toBe('vm-0');
+  });
+
+  test('3. Add any required provider-specific finalizers', async () => {
+    await using _one = await serveOne();
+    expect((await stage.get('vm-0')).metadata.finalizers).toEqual([CLAIM_FINALIZER]);
+  });
+
+  test('4. Allocate an IP address for the claim: the lowest one that is free, and never one address twice', async () => {
+    await using _one = await serveOne();
+    const names = ['vm-1', 'vm-2', 'vm-3', 'vm-4'];
+    for (const name of names) await stage.claim(name);
+    const addresses = await Promise.all(names.map((name) => stage.served(name)));
+    expect(addresses.sort()).toEqual(['10.0.0.6', '10.0.0.7', '10.0.0.8', '10.0.0.9']);
+    expect(await stage.records()).toHaveLength(5);
+  });
+
+  test('5.1 Create an IPAddress object; it should have the same name as the claim', async () => {
+    await using one = await serveOne();
+    expect(one.address['spec']).toMatchObject({
+      claimRef: { name: 'vm-0' },
+      poolRef: { apiGroup: 'spiderpool.spidernet.io', kind: 'SpiderIPPool', name: 'lab' },
+      address: '10.0.0.5',
+      prefix: 16,
+    });
+  });
+
+  test('5.2 It must have a owner reference with controller: true and blockOwnerDeletion: true to the Claim', async () => {
+    await using one = await serveOne();
+    const { uid } = one.claim.metadata;
+    expect(one.address.metadata.ownerReferences).toContainEqual({
+      apiVersion: 'ipam.cluster.x-k8s.io/v1beta2',
+      kind: 'IPAddressClaim',
+      name: 'vm-0',
+      uid,
+      controller: true,
+      blockOwnerDeletion: true,
+    });
+  });
+
+  test('5.3 It must have a owner reference with controller: false and blockOwnerDeletion: true to the referenced Pool', async () => {
+    await using one = await serveOne();
+    expect(one.address.metadata.ownerReferences).toContainEqual({
+      apiVersion: 'spiderpool.spidernet.io/v2beta1',
+      kind: 'SpiderIPPool',
+      name: 'lab',
+      uid: pool.metadata.uid,
+      controller: false,
+      blockOwnerDeletion: true,
+    });
+  });
+
+  test('5.4 It should have a Finalizer that prevents accidental deletion', async () => {
+    await using one = await serveOne();
+    expect(one.address.metadata.finalizers).toEqual([ADDRESS_FINALIZER]);
+  });
+
+  test('6. Set the status.addressRef on the IPAddressClaim to the created IPAddress, and the Ready condition', async () => {
+    await using _one = await serveOne();
+    const served = await stage.get('vm-0');
+    expect(served['status']).toMatchObject({ addressRef: { name: 'vm-0' } });
+    expect(readyOf(served)).toMatchObject({ status: 'True', observedGeneration: served.metadata.generation });
+  });
+
+  test('The IPAddress is unchanged for the life of the claim, whatever becomes of its pool', async () => {
+    await using one = await serveOne();
+    await sure(stage.admin.patch(POOLS, { name: 'lab' }, { spec: { ips: ['10.0.0.9'], gateway: '10.0.0.1' } }));
+    await stage.claim('later');
+    expect(await stage.served('later')).toBe('10.0.0.9');
+    const now = await stage.address('vm-0');
+    expect([now?.metadata.uid, now?.['spec']]).toEqual([one.address.metadata.uid, one.address['spec']]);
+  });
+});
+
+describe('Deleted IPAddressClaim', () => {
+  test('2. Deallocate the IP address', async () => {
+    await using one = await serveOne();
+    await stage.remove(one.claim);
+    await untilGone();
+    expect(await stage.records()).toEqual([]);
+  });
+
+  test('3. Delete the IPAddress object; 3.1 remove any Finalizers that were set to prevent deletion', async () => {
+    await using one = await serveOne();
+    await stage.remove(one.claim);
+    await untilGone();
+    expect(await stage.address('vm-0')).toBeNull();
+  });
+
+  test('4. Remove the Finalizer from the claim, last of all', async () => {
+    await using one = await serveOne();
+    await stage.remove(one.claim);
+    await untilGone();
+    expect([await stage.records(), await stage.address('vm-0')]).toEqual([[], null]);
+  });
+});
+
+describe('Clusterctl Move', () => {
+  const labelsOf = async (name: string) => (await sure(stage.admin.get(POOLS, { name }))).metadata.labels ?? {};
+  const MARK = 'clusterctl.cluster.x-k8s.io/move-hierarchy';
+
+  test('In order for Pools to be moved alongside clusters, they need to have a cluster-name label', async () => {
+    const labels = { 'cluster.x-k8s.io/cluster-name': 'blue' };
+    await stage.pool('labelled', ['10.0.1.5'], {}, { labels });
+    await using _one = await serveOne();
+    await vi.waitFor(async () => expect(await labelsOf('labelled')).toEqual({ ...labels, [MARK]: '' }), PATIENCE);
+  });
+
+  test('Here an IPAddress is enough: its pool has the label that clusterctl looks for; a pool that only has a claim without one has not', async () => {
+    await stage.pool('pods', ['10.0.1.5'], { namespaceName: ['other'] });
+    await using _one = await serveOne();
+    await stage.claim('greedy', { pool: 'pods' });
+    await stage.says('greedy', 'False/PoolNotReady');
+    await vi.waitFor(async () => expect(await labelsOf('lab')).toEqual({ [MARK]: '' }), PATIENCE);
+    expect(await labelsOf('pods')).toEqual({});
+  });
+});
