@@ -7,6 +7,7 @@ import { conflicts } from '#ctl/commands/conflicts.ts';
 import { type ExplainOptions, explain, withPodArgument } from '#ctl/commands/explain.ts';
 import { gc } from '#ctl/commands/gc.ts';
 import { IMPORT_SOURCES, type ImportOptions, importState } from '#ctl/commands/import.ts';
+import { inUse } from '#ctl/commands/in-use.ts';
 import { list } from '#ctl/commands/list.ts';
 import { pools } from '#ctl/commands/pools.ts';
 import { type ReleaseOptions, releaseAsked } from '#ctl/commands/release.ts';
@@ -28,7 +29,7 @@ const EXIT_CODES = `
 Exit codes: 0 done, or the answer is yes; 1 the answer is no (findings, nobody holds it, not released, not
 imported); 2 no answer (wrong usage, agent not running, permission denied).
 Who is asked: --socket or --kubeconfig, else the environment's IPLEDGER_SOCKET, else its KUBECONFIG, else the agent of this
-host. Of the API server only pools, subnets, list, who, conflicts, check, release, support and import can be asked.`;
+host. Of the API server only pools, subnets, list, who, conflicts, in-use, check, release, support and import can be asked.`;
 
 const OUTPUTS: readonly Session['output'][] = ['text', 'json', 'report'];
 
@@ -80,6 +81,10 @@ function addQuestions(program: Command, act: Act): void {
     .command('conflicts')
     .description('the addresses that foreign hosts use, with their MAC; exit code 1 if there are any')
     .action(() => act(conflicts));
+  program
+    .command('in-use')
+    .description('who has an address now; exit code 1 while anybody has. Asked before ipledger is uninstalled')
+    .action(() => act(inUse));
   program
     .command('check')
     .description(

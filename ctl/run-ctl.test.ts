@@ -50,6 +50,16 @@ test('conflicts lists the quarantined addresses only', async () => {
   expect(stdout.match(/^10\.0\.0\.\d/gm)).toEqual(['10.0.0.6']);
 });
 
+test('in-use says no while anybody may be behind an address', async () => {
+  const inState = (state: string) => {
+    const record = buildRecord({ address: '10.0.0.6' });
+    return { ...record, spec: { ...record.spec, state } };
+  };
+  const codeOf = async (state: string) =>
+    (await run(['in-use'], { records: { body: { records: [inState(state)] } } })).code;
+  expect([await codeOf('Allocated'), await codeOf('Suspect'), await codeOf('Retained')]).toEqual([1, 1, 0]);
+});
+
 test('a list that turns in circles is given up', async () => {
   const { code, stderr } = await run(['list'], { records: { body: { records: [], next: 'x' } } });
   expect(code).toBe(2);

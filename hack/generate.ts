@@ -1,11 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { renderManifests } from './chart-manifests.ts';
 import { clusterApiPackage } from './cluster-api-package.ts';
 import { generatedFiles } from './generated-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
+const [helm = ''] = process.argv.slice(2);
 
 write(generatedFiles());
+write(renderManifests(helm));
 // Made from the files of deploy/, the CRDs among them.
 write(clusterApiPackage());
 

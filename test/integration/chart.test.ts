@@ -1,0 +1,203 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { helmTemplate, RENDERED, renderManifests } from '#hack/chart-manifests.ts';
+import { toNewObject } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
+import { callApi } from '#test/support/api-request.ts';
+import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
+import { buildRecord } from '#test/support/build-record.ts';
+import { kubectl, waitUntilServed } from '#test/support/manifests.ts';
+import { type Finished, mustRun, runProgram } from '#test/support/run-program.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** Kinds of others, which are not installed here. */
+const FOREIGN = ['monitoring.coreos.com', 'cert-manager.io'];
+const RECORDS = '/apis/ipledger.io/v1alpha1/iprecords';
+const JOB = '/apis/batch/v1/namespaces/ipledger/jobs/ipledger-uninstall';
+const PATIENCE = { timeout: 60_000, interval: 100 };
+
+let helm: string;
+let server: ApiServer;
+beforeAll(async () => {
+  helm = join((await mustRun(join(ROOT, 'hack/helm-assets'), '--no-build')).trim(), 'helm');
+  server = await startApiServer();
+  await kubectl(server, ['create', 'namespace', 'ipledger']);
+});
+afterAll(async () => {
+  await server?.[Symbol.asyncDispose]();
+});
+
+const runHelm = (...words: readonly string[]): Promise<Finished> =>
+  runProgram(helm, [...words, '--namespace=ipledger', `--kubeconfig=${server.kubeconfigFile}`], { timeoutMs: 150_000 });
+
+async function mustHelm(...words: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await runHelm(...words);
+  if (code !== 0) throw new Error(`helm ${words.join(' ')} ended with ${code}: ${stderr}`);
+  return stdout;
+}
+
+test('the manifests in deploy/ are what the chart renders; if not, run hack/generate', async () => {
+  for (const { path, text } of renderManifests(helm)) {
+    expect([path, await readFile(join(ROOT, path), 'utf8')]).toEqual([path, text]);
+  }
+  const files = (await readdir(join(ROOT, 'deploy'))).filter((name) => name.endsWith('.yaml'));
+  expect(files.sort()).toEqual(Object.keys(RENDERED).sort());
+});
+
+test.each(['chart', 'chart-crds'])('helm lint finds nothing in deploy/%s', async (name) => {
+  const said = await mustRun(helm, 'lint', '--strict', join(ROOT, 'deploy', name));
+  expect(said).toContain('0 chart(s) failed');
+});
+
+const ON = [
+  'clusterAPI.enabled',
+  'vitistack.enabled',
+  'namespace.create',
+  'podMonitor.install',
+  'serviceMonitor.install',
+  'prometheusRule.install',
+  'grafanaDashboard.install',
+];
+const OFF = [
+  'webhook.enabled',
+  'flowControl.enabled',
+  'uninstall.refuseWhileInUse',
+  'ipam.spiderSubnet.enable',
+  'ipam.spiderSubnet.autoPool.enable',
+  'ipam.gc.enabled',
+  'ipam.gc.statelessPod.zombieOnReadyNode',
+  'ipam.gc.statelessPod.zombieOnNotReadyNode',
+  'spiderpoolController.podDisruptionBudget.enabled',
+  'spiderpoolController.prometheus.enabled',
+  'spiderpoolAgent.prometheus.enabled',
+];
+const set = (names: readonly string[], value: string) => names.map((name) => `--set=${name}=${value}`);
+
+test.each([
+  { name: 'as shipped', flags: [], foreign: 0 },
+  {
+    name: 'with every switch on',
+    flags: [
+      ...set(ON, 'true'),
+      '--set=spiderpoolController.tls.method=certmanager',
+      '--set=spiderpoolAgent.seLinuxOptions.type=spc_t',
+      '--set=image.registry=registry.example:5000,image.pullPolicy=Always,image.imagePullSecrets[0].name=pull',
+      '--set=spiderpoolAgent.podLabels.team=net,spiderpoolAgent.podAnnotations.note=x,podMonitor.labels.release=prom',
+      '--set=spiderpoolAgent.extraEnv[0].name=A,spiderpoolAgent.extraEnv[0].value=b',
+      '--set=ipam.extraConfig.probeCount=2,podMonitor.interval=30s,ipam.gc.gcDeletingTimeOutPodDelay=5',
+    ],
+    foreign: 7,
+  },
+  { name: 'with every switch off', flags: set(OFF, 'false'), foreign: 0 },
+  { name: 'with a certificate of the operator', flags: ['--set=spiderpoolController.tls.method=provided'], foreign: 0 },
+])('the API server takes every object of the chart $name', async ({ flags, foreign }) => {
+  const all = parseAllDocuments(helmTemplate(helm, flags))
+    .map((it) => it.toJS())
+    .filter((it) => it !== null);
+  const ours = all.filter(({ apiVersion }) => !FOREIGN.some((group) => apiVersion.startsWith(group)));
+  expect(all.length - ours.length).toBe(foreign);
+  expect(ours.length).toBeGreaterThan(20);
+  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: ours });
+  const words = [`--kubeconfig=${server.kubeconfigFile}`, 'apply', '--dry-run=server', '--validate=strict', '-f', '-'];
+  const { code, stderr } = await runProgram(await kubectlProgram(), words, { stdin: list });
+  expect([code, stderr]).toEqual([0, '']);
+});
+
+async function kubectlProgram(): Promise<string> {
+  return join((await mustRun(join(ROOT, 'hack/kube-assets'), '--no-build')).trim(), 'kubectl');
+}
+
+test.each([
+  { name: 'a word for a switch', flag: 'ipam.enableIPv4=perhaps', says: '/ipam/enableIPv4' },
+  { name: 'a value that is not there', flag: 'ipam.enableIpv4=true', says: 'enableIpv4' },
+  { name: 'a setting of Spiderpool that is not ours', flag: 'multus.multusCNI.install=true', says: 'multus' },
+  { name: 'no replica', flag: 'spiderpoolController.replicas=0', says: '/spiderpoolController/replicas' },
+  { name: 'a level of logging', flag: 'spiderpoolAgent.debug.logLevel=loud', says: '/spiderpoolAgent/debug/logLevel' },
+  {
+    name: 'a way to certificates',
+    flag: 'spiderpoolController.tls.method=none',
+    says: '/spiderpoolController/tls/method',
+  },
+  { name: 'a digest', flag: 'image.digest=abc', says: '/image/digest' },
+  { name: 'a relative path', flag: 'global.cniBinHostPath=opt', says: '/global/cniBinHostPath' },
+])('refused, with its path: $name', async ({ flag, says }) => {
+  const { code, stdout } = await runProgram(helm, ['lint', join(ROOT, 'deploy/chart'), `--set=${flag}`]);
+  expect([code, stdout]).toEqual([1, expect.stringContaining(says)]);
+});
+
+test('install, upgrade and rollback keep every record; uninstall waits for a yes, and keeps kinds and records', async () => {
+  await mustHelm('install', 'ipledger-crds', join(ROOT, 'deploy/chart-crds'));
+  await waitUntilServed(server, RECORDS);
+  await mustHelm('install', 'ipledger', join(ROOT, 'deploy/chart'));
+  await applyRecord();
+  const uid = await recordUid();
+  await mustHelm(
+    'upgrade',
+    'ipledger',
+    join(ROOT, 'deploy/chart'),
+    '--set=image.tag=next,spiderpoolController.replicas=1',
+  );
+  expect(await imageOfAgent()).toBe('ipledger:next');
+  await mustHelm('upgrade', 'ipledger-crds', join(ROOT, 'deploy/chart-crds'));
+  await mustHelm('rollback', 'ipledger', '1');
+  expect([await imageOfAgent(), await recordUid()]).toEqual(['ipledger:0.1.0', uid]);
+
+  const refused = runHelm('uninstall', 'ipledger');
+  await endJob('Failed');
+  expect(await refused).toMatchObject({ code: 1, stderr: expect.stringContaining('pre-delete') });
+  expect(await imageOfAgent()).toBe('ipledger:0.1.0');
+  const agreed = runHelm('uninstall', 'ipledger');
+  await endJob('Complete');
+  expect(await agreed).toMatchObject({ code: 0 });
+  await mustHelm('uninstall', 'ipledger-crds');
+  expect(await recordUid()).toBe(uid);
+});
+
+async function recordUid(): Promise<string> {
+  const { body } = await callApi(server, { path: `${RECORDS}/10.24.0.10`, token: server.adminToken });
+  return (body as { metadata: { uid: string } }).metadata.uid;
+}
+
+async function applyRecord(): Promise<void> {
+  const { spec } = buildRecord({ address: '10.24.0.10' });
+  const body = { apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord', ...toNewObject(spec) };
+  const { status } = await callApi(server, { method: 'POST', path: RECORDS, token: server.adminToken, body });
+  expect(status).toBe(201);
+}
+
+async function imageOfAgent(): Promise<string> {
+  const path = '-o=jsonpath={.spec.template.spec.containers[0].image}';
+  return await kubectl(server, ['get', 'daemonset', 'ipledger-agent', '--namespace=ipledger', path]);
+}
+
+/** There is no kubelet here: the Job of the hook ends as the test says. */
+async function endJob(outcome: 'Complete' | 'Failed'): Promise<void> {
+  interface Job {
+    readonly metadata: { readonly deletionTimestamp?: string };
+    readonly spec: {
+      readonly template: { readonly spec: { readonly containers: readonly [{ readonly args: string[] }] } };
+    };
+    readonly status: { readonly conditions?: readonly object[] };
+  }
+  const job = await vi.waitUntil(async () => {
+    const { status, body } = await callApi(server, { path: JOB, token: server.adminToken });
+    const found = body as Job;
+    return status === 200 && found.status.conditions === undefined ? found : null;
+  }, PATIENCE);
+  expect(job.spec.template.spec.containers[0].args).toEqual(['in-use']);
+  const startTime = new Date().toISOString();
+  const conditions = (...types: string[]) =>
+    types.map((type) => ({ type, status: 'True', lastTransitionTime: startTime }));
+  const status =
+    outcome === 'Complete'
+      ? { startTime, completionTime: startTime, succeeded: 1, conditions: conditions('SuccessCriteriaMet', 'Complete') }
+      : { startTime, failed: 1, conditions: conditions('FailureTarget', 'Failed') };
+  const answer = await callApi(server, {
+    method: 'PATCH',
+    path: `${JOB}/status`,
+    token: server.adminToken,
+    body: { status },
+  });
+  expect([answer.status, answer.body]).toMatchObject([200, {}]);
+}
