@@ -22,7 +22,7 @@ let server: ApiServer;
 beforeAll(async () => {
   helm = join((await mustRun(join(ROOT, 'hack/helm-assets'), '--no-build')).trim(), 'helm');
   server = await startApiServer();
-  await kubectl(server, ['create', 'namespace', 'ipledger']);
+  await kubectl(server, ['create', 'namespace', 'ipledger', '--save-config']);
 });
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
@@ -145,7 +145,7 @@ test('install, upgrade and rollback keep every record; uninstall waits for a yes
 
   const refused = runHelm('uninstall', 'ipledger');
   await endJob('Failed');
-  expect(await refused).toMatchObject({ code: 1, stderr: expect.stringContaining('pre-delete') });
+  expect(await refused).toMatchObject({ code: 1, stderr: expect.stringContaining('job ipledger-uninstall failed') });
   expect(await imageOfAgent()).toBe('ipledger:0.1.0');
   const agreed = runHelm('uninstall', 'ipledger');
   await endJob('Complete');
