@@ -18,7 +18,11 @@ export interface NodeStage extends AsyncDisposable {
   running(count: number): Promise<readonly Pod[]>;
   /** Returns when pods, records and network namespaces agree. */
   settle(): Promise<void>;
-  createPool(name: string, spec: object): Promise<void>;
+  createPool(name: string, spec: object, annotations?: object): Promise<void>;
+  /** Waits for an Event with this reason, and returns its message. */
+  event(reason: string): Promise<string>;
+  /** The only record of the address. */
+  record(address: string): Promise<Record>;
 }
 
 const POOLS = '/apis/spiderpool.spidernet.io/v2beta1/spiderippools';
@@ -31,7 +35,12 @@ const GROUPS = {
   jobs: 'apis/batch/v1',
 };
 
-export async function openStage(namespace: string, ips: readonly string[]): Promise<NodeStage> {
+interface PoolWish {
+  readonly gateway?: string;
+  readonly annotations?: object;
+}
+
+export async function openStage(namespace: string, ips: readonly string[], wish: PoolWish = {}): Promise<NodeStage> {
   const cluster = sharedCluster();
   const kube = kubeCalls(cluster.server);
   const pools: string[] = [];
@@ -40,9 +49,13 @@ export async function openStage(namespace: string, ips: readonly string[]): Prom
   const pods = () => kube.list<Pod>(path('pods'));
   const records = async () => (await kube.list<Record>(RECORDS)).filter(({ spec }) => pools.includes(spec.pool.name));
 
-  const createPool = async (name: string, spec: object) => {
+  const createPool = async (name: string, spec: object, annotations: object = {}) => {
     pools.push(name);
-    const body = { apiVersion: 'spiderpool.spidernet.io/v2beta1', kind: 'SpiderIPPool', metadata: { name } };
+    const body = {
+      apiVersion: 'spiderpool.spidernet.io/v2beta1',
+      kind: 'SpiderIPPool',
+      metadata: { name, annotations },
+    };
     await kube.create(POOLS, { ...body, spec: { namespaceName: [namespace], default: true, ...spec } });
   };
   const settle = async () => {
@@ -58,7 +71,7 @@ export async function openStage(namespace: string, ips: readonly string[]): Prom
   await until(`the service account of ${namespace}`, () =>
     kube.read(`/api/v1/namespaces/${namespace}/serviceaccounts/default`),
   );
-  await createPool(namespace, { subnet: '10.88.0.0/16', ips, gateway: '10.88.0.1' });
+  await createPool(namespace, { subnet: '10.88.0.0/16', ips, gateway: wish.gateway ?? '10.88.0.1' }, wish.annotations);
   onTestFailed(async () => {
     process.stderr.write(`${await describe(kube, path('events'), await pods(), await records())}\n`);
   });
@@ -76,6 +89,12 @@ export async function openStage(namespace: string, ips: readonly string[]): Prom
       }),
     settle,
     createPool,
+    event: (reason) =>
+      until(`an Event ${reason} in ${namespace}`, async () => {
+        const events = await kube.list<KubeEvent>(path('events'));
+        return events.find((event) => event.reason === reason)?.message;
+      }),
+    record: (address) => kube.read<Record>(`${RECORDS}/${address}`),
     [Symbol.asyncDispose]: async () => {
       await kube.remove(`/api/v1/namespaces/${namespace}`);
       await until(`the namespace ${namespace} is gone`, async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openStage } from './stage.ts';
 import { until } from './until.ts';
-import { deployment, statefulSet } from './workloads.ts';
+import { deployment, job, pod, statefulSet } from './workloads.ts';
 
 const addressOf = ({ status }: { status: { podIP?: string } }) => status.podIP ?? '';
 
@@ -22,13 +22,7 @@ test('a pool that fits a Deployment exactly serves it on all nodes, tells the po
   await stage.settle();
 
   await stage.kube.patch(stage.path('deployments', 'web'), { spec: { replicas: 7 } });
-  const told = await until('an Event tells that the pool is full', async () => {
-    const events = await stage.kube.list<{ reason: string; note?: string; message?: string } & (typeof first)[0]>(
-      stage.path('events'),
-    );
-    return events.find(({ reason }) => reason === 'IPPoolExhausted');
-  });
-  expect(told.message).toContain('6/6');
+  expect(await stage.event('IPPoolExhausted')).toContain('6/6');
 
   await stage.kube.patch(stage.path('deployments', 'web'), {
     spec: { replicas: 6, template: { metadata: { labels: { version: '2' } } } },
@@ -63,4 +57,24 @@ test('pods of a StatefulSet keep their addresses through deletion and scaling, o
   await stage.kube.patch(stage.path('statefulsets', 'db'), { spec: { replicas: 3 } });
   expect(await addresses()).toMatchObject({ 'db-0': first['db-0'], 'db-1': first['db-1'] });
   await stage.settle();
+});
+
+test('pods that finish give their addresses back while their objects stay, and evicted pods too', async () => {
+  await using stage = await openStage('ending', ['10.88.3.1-10.88.3.4']);
+  await stage.kube.create(stage.path('jobs'), job('sum', 8, 4));
+  await until('8 pods have succeeded', async () => {
+    const pods = await stage.pods();
+    return pods.filter(({ status }) => status.phase === 'Succeeded').length === 8;
+  });
+  await until('no address is held', async () => (await stage.records()).length === 0);
+
+  await stage.kube.create(stage.path('pods'), pod('guest'));
+  await until('the guest runs', async () => (await stage.pods()).some(({ status }) => status.phase === 'Running'));
+  const eviction = {
+    apiVersion: 'policy/v1',
+    kind: 'Eviction',
+    metadata: { name: 'guest', namespace: stage.namespace },
+  };
+  await stage.kube.create(`${stage.path('pods', 'guest')}/eviction`, eviction);
+  await until('no address is held', async () => (await stage.records()).length === 0);
 });

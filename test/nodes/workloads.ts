@@ -13,6 +13,11 @@ const template = (app: string, { annotations = {}, labels = {}, spec = {} }: Pod
   spec: { containers: [CONTAINER], ...spec },
 });
 
+export const pod = (name: string, wish: PodTemplate = {}) => {
+  const { metadata, spec } = template(name, wish);
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name }, spec };
+};
+
 export const deployment = (name: string, replicas: number, wish: PodTemplate & { strategy?: object } = {}) => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
@@ -35,5 +40,17 @@ export const statefulSet = (name: string, replicas: number, wish: PodTemplate = 
     podManagementPolicy: 'Parallel',
     selector: { matchLabels: { app: name } },
     template: template(name, wish),
+  },
+});
+
+/** Each pod ends after a second. */
+export const job = (name: string, completions: number, parallelism: number) => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { name },
+  spec: {
+    completions,
+    parallelism,
+    template: { metadata: {}, spec: { containers: [{ ...CONTAINER, args: ['1'] }], restartPolicy: 'Never' } },
   },
 });

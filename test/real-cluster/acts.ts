@@ -7,8 +7,9 @@ import type { RealCluster } from './real-cluster.ts';
 /** What other processes may ask of the process that owns the cluster. */
 export type Act =
   | { readonly do: 'pid' | 'crash' | 'boot'; readonly node: string }
-  | { readonly do: 'stop' | 'start'; readonly node: string; readonly daemon: DaemonName }
-  | { readonly do: 'restart-api-server' };
+  | { readonly do: 'restart'; readonly node: string; readonly daemon: DaemonName }
+  | { readonly do: 'restart-api-server' }
+  | { readonly do: 'control-pid' };
 
 /** Answers when the act is done, with what it returned. */
 export async function serveActs(cluster: RealCluster, socket: string): Promise<AsyncDisposable> {
@@ -41,6 +42,7 @@ export async function ask(socketPath: string, act: Act): Promise<unknown> {
 
 async function perform(cluster: RealCluster, act: Act): Promise<unknown> {
   if (act.do === 'restart-api-server') return await cluster.control.restartApiServer();
+  if (act.do === 'control-pid') return cluster.control.machine.pid;
   const node = cluster.nodes.find(({ plan }) => plan.name === act.node);
   if (node === undefined) throw new Error(`no node ${act.node}`);
   switch (act.do) {
@@ -50,9 +52,7 @@ async function perform(cluster: RealCluster, act: Act): Promise<unknown> {
       return await node.crash();
     case 'boot':
       return await node.boot();
-    case 'stop':
-      return await node.stop(act.daemon);
-    case 'start':
-      return await node.start(act.daemon);
+    case 'restart':
+      return await node.restart(act.daemon);
   }
 }

@@ -1,7 +1,7 @@
 import type { ServerPlace } from '#test/support/api-server.ts';
 import { mustRun } from '#test/support/run-program.ts';
 import { type Act, ask } from './acts.ts';
-import { insideOf } from './machine.ts';
+import { inNetworkOf, insideOf } from './machine.ts';
 
 /** How another process reaches a running cluster, as plain data. */
 export interface ClusterPlace {
@@ -16,6 +16,8 @@ export interface ReachedCluster extends ClusterPlace {
   act(act: Act): Promise<void>;
   /** Runs a bash script in all namespaces of a node and returns its output. */
   runIn(node: string, script: string): Promise<string>;
+  /** One more host on the underlay, which answers for this address. */
+  foreignHost(address: string): Promise<AsyncDisposable>;
 }
 
 export function reachCluster(place: ClusterPlace): ReachedCluster {
@@ -24,5 +26,14 @@ export function reachCluster(place: ClusterPlace): ReachedCluster {
     const [nsenter = '', ...args] = insideOf(pid);
     return await mustRun(nsenter, ...args, 'bash', '-euc', script);
   };
-  return { ...place, runIn, act: async (act) => void (await ask(place.actsSocket, act)) };
+  const foreignHost = async (address: string) => {
+    const pid = Number(await ask(place.actsSocket, { do: 'control-pid' }));
+    const change = (verb: 'add' | 'delete') => {
+      const [nsenter = '', ...args] = inNetworkOf(pid);
+      return mustRun(nsenter, ...args, 'ip', 'address', verb, address, 'dev', 'underlay');
+    };
+    await change('add');
+    return { [Symbol.asyncDispose]: async () => void (await change('delete')) };
+  };
+  return { ...place, runIn, foreignHost, act: async (act) => void (await ask(place.actsSocket, act)) };
 }

@@ -2,6 +2,13 @@ import { UNDERLAY } from './plan.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 
+/** Pods choose it by their RuntimeClass; without one they have a single NIC, served by ipledger. */
+export const TWO_NICS = { name: 'two-nics', cniDirectory: '/etc/cni/two-nics' } as const;
+/** The standard IPAM plugin in the place of ours, for comparison. */
+export const HOST_LOCAL = { name: 'host-local', cniDirectory: '/etc/cni/host-local' } as const;
+/** The delegating plugin of the tests. */
+export const DELEGATE = 'delegate';
+
 /** A configuration list of one plugin, as the file that a runtime reads. */
 function list(name: string, plugin: Config): string {
   return JSON.stringify({ cniVersion: '1.1.0', name, plugins: [plugin] }, null, 2);
@@ -10,3 +17,18 @@ function list(name: string, plugin: Config): string {
 const macvlan = (ipam: Config): Config => ({ type: 'macvlan', master: UNDERLAY.link, mode: 'bridge', ipam });
 
 export const UNDERLAY_BY_IPLEDGER = list('underlay', macvlan({ type: 'ipledger' }));
+
+/** What a delegating plugin passes on are whole configurations, each with its own name. */
+export const TWO_NICS_BY_IPLEDGER = list('two-nics', {
+  type: DELEGATE,
+  delegates: ['underlay', 'storage'].map((name) => ({ cniVersion: '1.1.0', name, ...macvlan({ type: 'ipledger' }) })),
+});
+
+/** Each node has a range of its own, because host-local keeps its ledger in files of the node. */
+export function underlayByHostLocal(node: number): string {
+  const range = { subnet: '10.88.0.0/16', rangeStart: `10.88.${200 + node}.1`, rangeEnd: `10.88.${200 + node}.250` };
+  return list(
+    'underlay-host-local',
+    macvlan({ type: 'host-local', ranges: [[range]], dataDir: '/run/cni-host-local' }),
+  );
+}

@@ -1,5 +1,8 @@
+import { callApi } from '#test/support/api-request.ts';
 import type { ServerPlace } from '#test/support/api-server.ts';
 import { applyManifests, kubectl } from '#test/support/manifests.ts';
+
+import { HOST_LOCAL, TWO_NICS } from './cni-config.ts';
 
 const NAMESPACE = '--namespace=ipledger';
 const LIMIT = '--timeout=300s';
@@ -17,5 +20,13 @@ export async function installIpledger(place: ServerPlace, nodeCount: number): Pr
   await kubectl(place, ['rollout', 'status', 'daemonset/ipledger-agent', NAMESPACE, LIMIT]);
   const webhooks = ['mutatingwebhookconfiguration/ipledger', 'validatingwebhookconfiguration/ipledger'];
   await kubectl(place, ['wait', '--for=jsonpath={.webhooks[0].clientConfig.caBundle}', LIMIT, ...webhooks]);
+  for (const { name } of [TWO_NICS, HOST_LOCAL]) await createRuntimeClass(place, name);
   await kubectl(place, ['wait', '--for=condition=Ready', 'node', '--all', LIMIT]);
+}
+
+async function createRuntimeClass(place: ServerPlace, name: string): Promise<void> {
+  const body = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name }, handler: name };
+  const path = '/apis/node.k8s.io/v1/runtimeclasses';
+  const { status } = await callApi(place, { method: 'POST', path, token: place.adminToken, body });
+  if (status !== 201) throw new Error(`POST ${path}: ${status}`);
 }

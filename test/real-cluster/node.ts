@@ -1,12 +1,19 @@
-import { mkdir } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeKubeconfig } from '#test/support/api-credentials.ts';
 import { mustRun, runProgram } from '#test/support/run-program.ts';
 import type { ClusterPrograms } from './assets.ts';
 import { makeCgroup, removeCgroup } from './cgroups.ts';
-import { UNDERLAY_BY_IPLEDGER } from './cni-config.ts';
-import { containerdConfig, MAIN_CNI_DIRECTORY, type RuntimeHandler } from './containerd-config.ts';
+import {
+  DELEGATE,
+  HOST_LOCAL,
+  TWO_NICS,
+  TWO_NICS_BY_IPLEDGER,
+  UNDERLAY_BY_IPLEDGER,
+  underlayByHostLocal,
+} from './cni-config.ts';
+import { containerdConfig, MAIN_CNI_DIRECTORY } from './containerd-config.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { kubeletConfig } from './kubelet-config.ts';
@@ -23,9 +30,8 @@ export interface RealNode extends AsyncDisposable {
   readonly disk: NodeDisk;
   /** Process 1 of the node. It changes at each boot. */
   pid(): number;
-  start(daemon: DaemonName): Promise<void>;
-  /** By SIGKILL, as when it crashes. */
-  stop(daemon: DaemonName): Promise<void>;
+  /** Kills it, as when it crashes, and starts it again. */
+  restart(daemon: DaemonName): Promise<void>;
   /** Cuts the power: the disk stays. */
   crash(): Promise<void>;
   boot(): Promise<void>;
@@ -38,9 +44,9 @@ export interface NodeSite {
   readonly dir: string;
   readonly cgroup: string;
   readonly images: readonly string[];
-  readonly handlers: readonly RuntimeHandler[];
 }
 
+const DELEGATE_SCRIPT = join(import.meta.dirname, 'delegate-plugin.ts');
 const READY_TIMEOUT_MS = 120_000;
 
 export async function startNode(site: NodeSite, plan: NodePlan): Promise<RealNode> {
@@ -66,9 +72,9 @@ export async function startNode(site: NodeSite, plan: NodePlan): Promise<RealNod
     daemons.set(name, await startDaemon(machine.pid, commands[name], join(dir, `${name}.log`), env));
     if (name === 'containerd') await untilAnswers(ctr(site, machine.pid, 'version'));
   };
-  const stop = async (name: DaemonName) => {
+  const restart = async (name: DaemonName) => {
     await daemons.get(name)?.kill();
-    daemons.delete(name);
+    await start(name);
   };
   const crash = async () => {
     await machine.kill();
@@ -86,8 +92,7 @@ export async function startNode(site: NodeSite, plan: NodePlan): Promise<RealNod
     plan,
     disk,
     pid: () => machine.pid,
-    start,
-    stop,
+    restart,
     crash,
     boot: async () => {
       machine = await boot();
@@ -106,9 +111,9 @@ function ctr({ programs }: NodeSite, pid: number, ...args: string[]): [string, .
   return [nsenter, ...rest, join(programs.dir, 'ctr'), '--namespace=k8s.io', ...args];
 }
 
-async function writeDisk(site: NodeSite, { name }: NodePlan, dir: string, cgroup: string): Promise<NodeDisk> {
+async function writeDisk(site: NodeSite, { name, number }: NodePlan, dir: string, cgroup: string): Promise<NodeDisk> {
   const disk = await prepareDisk(dir, name);
-  await disk.write('/etc/containerd/config.toml', containerdConfig(site.handlers));
+  await disk.write('/etc/containerd/config.toml', containerdConfig([TWO_NICS, HOST_LOCAL]));
   await disk.write('/etc/kubelet.json', JSON.stringify(kubeletConfig({ cgroup: `/${cgroup}` })));
   const login = { caFile: site.control.caFile, adminToken: site.control.nodeToken(name) };
   await writeKubeconfig(join(dir, 'etc/kubelet.kubeconfig'), site.control.addressForNodes, login);
@@ -116,6 +121,10 @@ async function writeDisk(site: NodeSite, { name }: NodePlan, dir: string, cgroup
     await disk.install(join(site.programs.dir, plugin), `/opt/cni/bin/${plugin}`);
   // Written, not moved into place: containerd does not notice a move.
   await disk.write(`${MAIN_CNI_DIRECTORY}/10-underlay.conflist`, UNDERLAY_BY_IPLEDGER);
+  await disk.write(`${TWO_NICS.cniDirectory}/10-two-nics.conflist`, TWO_NICS_BY_IPLEDGER);
+  await disk.write(`${HOST_LOCAL.cniDirectory}/10-underlay.conflist`, underlayByHostLocal(number));
+  await disk.write(`/opt/cni/bin/${DELEGATE}`, `#!/bin/sh\nexec ${process.execPath} ${DELEGATE_SCRIPT}\n`);
+  await chmod(join(dir, `opt/cni/bin/${DELEGATE}`), 0o755);
   return disk;
 }
 

@@ -13,6 +13,7 @@ export const UNDERLAY = {
 } as const;
 
 export interface NodePlan {
+  readonly number: number;
   readonly name: string;
   /** On the management network, without its prefix. */
   readonly address: string;
@@ -24,5 +25,9 @@ export function planNodes(count: number): NodePlan[] {
   if (!Number.isInteger(count) || count < 1 || count > MOST_NODES) {
     throw new Error(`a cluster has 1 to ${MOST_NODES} nodes, not ${count}`);
   }
-  return Array.from({ length: count }, (_, index) => ({ name: `n${index + 1}`, address: `172.30.0.${11 + index}` }));
+  return Array.from({ length: count }, (_, index) => ({
+    number: index + 1,
+    name: `n${index + 1}`,
+    address: `172.30.0.${11 + index}`,
+  }));
 }

@@ -34,7 +34,7 @@ export async function startRealCluster(nodeCount: number): Promise<RealCluster> 
     startControlPlane(programs, dir, names),
   ]);
   const control = stack.use(resultOf(started));
-  const site = { programs, control, dir, cgroup, images: resultOf(images), handlers: [] };
+  const site = { programs, control, dir, cgroup, images: resultOf(images) };
   const booted = await Promise.allSettled(plans.map((plan) => startNode(site, plan)));
   for (const outcome of booted) if (outcome.status === 'fulfilled') stack.use(outcome.value);
   const nodes = booted.map(resultOf);
