@@ -5,7 +5,8 @@ import type { KubeCalls, Pod, Record } from './kube-calls.ts';
 /** Every network namespace of the runtime with its global addresses, as one JSON document a line. */
 const LIST_SANDBOXES = `
 for file in /run/netns/*; do
-  [[ -e $file ]] || continue
+  # A runtime that was killed may leave a file that is no namespace.
+  [[ $(stat --file-system --format=%T "$file" 2>/dev/null) == nsfs ]] || continue
   printf '{"file":"%s","links":%s}\\n' "$file" "$(nsenter --net="$file" ip -json address show scope global)"
 done`;
 

@@ -2,12 +2,17 @@ import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** One directory in every hierarchy, below which kubelet makes those of its pods. */
+/** One directory in every hierarchy, with its parents. */
 export async function makeCgroup(name: string): Promise<void> {
-  for (const root of await listHierarchies()) {
-    const [parent, child] = [join(root, name.split('/')[0] ?? ''), join(root, name)];
-    for (const directory of new Set([parent, child])) await makeIn(root, directory);
-  }
+  const parts = name.split('/');
+  for (const root of await listHierarchies())
+    for (let depth = 1; depth <= parts.length; depth += 1) await makeIn(root, join(root, ...parts.slice(0, depth)));
+}
+
+/** The words before a command that is to run in the cgroup. The shell moves itself, and then becomes the command. */
+export async function inCgroup(name: string): Promise<string[]> {
+  const files = (await listHierarchies()).map((root) => join(root, name, 'cgroup.procs'));
+  return ['bash', '-euc', `for file in ${files.join(' ')}; do echo 0 >"$file"; done; exec "$@"`, 'bash'];
 }
 
 /** Removes it and everything below; its processes must have ended. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { writeKubeconfig } from '#test/support/api-credentials.ts';
 import { mustRun, runProgram } from '#test/support/run-program.ts';
 import type { ClusterPrograms } from './assets.ts';
-import { makeCgroup, removeCgroup } from './cgroups.ts';
+import { inCgroup, makeCgroup, removeCgroup } from './cgroups.ts';
 import {
   DELEGATE,
   HOST_LOCAL,
@@ -53,7 +53,9 @@ export async function startNode(site: NodeSite, plan: NodePlan): Promise<RealNod
   const dir = join(site.dir, plan.name);
   await mkdir(dir);
   const cgroup = `${site.cgroup}/${plan.name}`;
-  await makeCgroup(cgroup);
+  // As on a host with systemd: the daemons of a node share what its pods do not use, and do not starve them.
+  await makeCgroup(`${cgroup}/system`);
+  const asSystem = await inCgroup(`${cgroup}/system`);
   const disk = await writeDisk(site, plan, join(dir, 'disk'), cgroup);
   const daemons = new Map<DaemonName, Daemon>();
   const commands = commandsOf(site, plan);
@@ -69,7 +71,7 @@ export async function startNode(site: NodeSite, plan: NodePlan): Promise<RealNod
   };
   let machine = await boot();
   const start = async (name: DaemonName) => {
-    daemons.set(name, await startDaemon(machine.pid, commands[name], join(dir, `${name}.log`), env));
+    daemons.set(name, await startDaemon(machine.pid, [...asSystem, ...commands[name]], join(dir, `${name}.log`), env));
     if (name === 'containerd') await untilAnswers(ctr(site, machine.pid, 'version'));
   };
   const restart = async (name: DaemonName) => {
