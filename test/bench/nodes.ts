@@ -40,7 +40,7 @@ for (const [index, name] of ['bench', 'bench-probing'].entries()) {
 }
 const nodes = cluster.nodes.map(({ plan }) => plan.name);
 await compare(12, ['ipledger', 'host-local', 'probing'], PAIRS);
-await compare(50, ['ipledger', 'host-local'], 3);
+await compare(50, ['ipledger', 'host-local'], 2);
 // Nothing keeps this process from its end, but a socket may.
 await cluster[Symbol.asyncDispose]();
 process.exit();

@@ -81,6 +81,8 @@ export async function startNode(site: NodeSite, plan: NodePlan): Promise<RealNod
   const crash = async () => {
     await machine.kill();
     daemons.clear();
+    // Those of a real host are gone after a boot too; kubelet would wait seconds for each that is left.
+    await removeCgroup(cgroup);
   };
   try {
     await start('containerd');
@@ -97,13 +99,11 @@ export async function startNode(site: NodeSite, plan: NodePlan): Promise<RealNod
     restart,
     crash,
     boot: async () => {
+      await makeCgroup(`${cgroup}/system`);
       machine = await boot();
       for (const name of DAEMONS) await start(name);
     },
-    [Symbol.asyncDispose]: async () => {
-      await crash();
-      await removeCgroup(cgroup);
-    },
+    [Symbol.asyncDispose]: crash,
   };
 }
 
@@ -147,6 +147,8 @@ async function plugIn(control: number, node: number, { name, address }: NodePlan
   const script = `
 for pair in eth0:mgmt ${UNDERLAY.link}:underlay; do
   link=\${pair%:*} bridge=\${pair#*:}
+  # The kernel takes its time to remove the network of a node that crashed.
+  ip link delete ${name}-$link 2>/dev/null || true
   ip link add ${name}-$link type veth peer name $link netns ${node}
   ip link set ${name}-$link master $bridge up
 done`;

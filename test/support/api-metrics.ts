@@ -4,7 +4,8 @@ export type Labels = Readonly<Record<string, string>>;
 export function sumCounter(exposition: string, name: string, wanted: Labels): number {
   return exposition
     .split('\n')
-    .filter((line) => line.startsWith(`${name}{`) && carries(line, wanted))
+    // A sample without labels has no braces.
+    .filter((line) => (line.startsWith(`${name}{`) || line.startsWith(`${name} `)) && carries(line, wanted))
     .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
 
