@@ -2,11 +2,13 @@ export type Labels = Readonly<Record<string, string>>;
 
 /** The sum of a counter's samples that carry all the wanted labels, in Prometheus text. */
 export function sumCounter(exposition: string, name: string, wanted: Labels): number {
-  return exposition
-    .split('\n')
-    // A sample without labels has no braces.
-    .filter((line) => (line.startsWith(`${name}{`) || line.startsWith(`${name} `)) && carries(line, wanted))
-    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+  return (
+    exposition
+      .split('\n')
+      // A sample without labels has no braces.
+      .filter((line) => (line.startsWith(`${name}{`) || line.startsWith(`${name} `)) && carries(line, wanted))
+      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
+  );
 }
 
 function carries(line: string, wanted: Labels): boolean {
