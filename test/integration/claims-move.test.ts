@@ -7,7 +7,7 @@ import { specOf } from '#test/contract/record-spec.ts';
 import { type ClaimStage, NAMESPACE, PATIENCE, startClaimStage } from './claim-stage.ts';
 import { sure } from './spider-objects.ts';
 
-/** What `clusterctl move` does, in its order, by hand: the mover itself is not here. */
+/** What `clusterctl move` does, in its order, by hand, so that each step can be looked at. clusterctl.test.ts has the mover itself. */
 let stage: ClaimStage;
 
 beforeAll(async () => {

@@ -1,19 +1,25 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { CLAIMS, CLUSTERS } from '#pkg/kube/objects/capi-resources.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { POOLS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import { startApiServer } from '#test/support/api-server.ts';
 import { type Clusterctl, openClusterctl } from '#test/support/clusterctl.ts';
 import { kubectl } from '#test/support/manifests.ts';
 import { plainToken } from '#test/support/service-account-tokens.ts';
-import { stageOn } from './claim-stage.ts';
+import { NAMESPACE, PATIENCE, stageOn } from './claim-stage.ts';
 import { connectWith } from './connect-with.ts';
+import { sure } from './spider-objects.ts';
 
-/** A management cluster that the real `clusterctl init` made. The controller has the rights of the package and no others. */
+/** Two management clusters, both made by the real `clusterctl init`. The controller has the rights of the package and no others. */
 const stack = new AsyncDisposableStack();
 let clusterctl: Clusterctl;
 let source: Awaited<ReturnType<typeof startManagementCluster>>;
+let target: Awaited<ReturnType<typeof startManagementCluster>>;
 
 beforeAll(async () => {
   clusterctl = stack.use(await openClusterctl());
   source = stack.use(await startManagementCluster());
+  target = stack.use(await startManagementCluster());
 });
 afterAll(() => stack.disposeAsync());
 
@@ -45,9 +51,62 @@ test('clusterctl init installs the package: provider, labels, and the manager in
   expect(await kubectl(source.server, ['get', 'deployments', '--namespace=ipledger', selected, path])).toBe('manager');
 });
 
-test('with the roles of the package alone the controller serves a claim', async () => {
-  await source.pool('roles', ['10.0.9.5']);
-  await using _leader = source.lead();
-  await source.claim('vm-0', { pool: 'roles' });
-  expect(await source.served('vm-0')).toBe('10.0.9.5');
+/** Provisioned, as far as clusterctl asks. Its controllers are not here. */
+async function provisionedCluster(name: string) {
+  const cluster = await source.capiCluster(name);
+  const condition = { type: 'ControlPlaneInitialized', status: 'True', reason: 'Initialized', message: '' };
+  const status = {
+    initialization: { infrastructureProvisioned: true, controlPlaneInitialized: true },
+    conditions: [{ ...condition, lastTransitionTime: '2026-11-18T16:00:00Z' }],
+  };
+  await sure(source.admin.patch(CLUSTERS, { namespace: NAMESPACE, name }, { status }, { subresource: 'status' }));
+  return ownerOf('cluster.x-k8s.io/v1beta2', cluster, 'Cluster');
+}
+
+function ownerOf(apiVersion: string, { metadata: { name, uid } }: KubeObject, kind: string) {
+  return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+test('clusterctl move: claims have the addresses at the target that they had at the source, and there nothing is released', async () => {
+  const spec = { subnet: '10.0.0.0/16', ips: ['10.0.0.1-10.0.0.99'] };
+  const subnet = await sure(source.admin.create(SUBNETS, { metadata: { name: 'net' }, spec }));
+  const owner = ownerOf('spiderpool.spidernet.io/v2beta1', subnet, 'SpiderSubnet');
+  await source.pool('lab', ['10.0.0.5-10.0.0.20'], {}, { ownerReferences: [owner] });
+  await source.pool('pods', ['10.0.0.50-10.0.0.60']);
+  const ownerReferences = [await provisionedCluster('blue')];
+  const leader = source.lead();
+  await using _source = leader;
+  // Claims that go again leave holes: a target that chose addresses itself would choose these.
+  const holes = [await source.claim('hole-0'), await source.claim('hole-1')];
+  for (const hole of holes) await source.served(hole.metadata.name);
+  const names = ['vm-0', 'vm-1', 'vm-2', 'vm-3'];
+  const before: Record<string, string> = {};
+  for (const name of names) {
+    await source.claim(name, { cluster: 'blue', metadata: { ownerReferences } });
+    before[name] = await source.served(name);
+  }
+  for (const hole of holes) await source.remove(hole);
+  const addresses = Object.values(before).sort();
+  await vi.waitFor(async () => expect(await source.records()).toEqual(addresses), PATIENCE);
+  await vi.waitFor(async () => {
+    const { metadata } = await sure(source.admin.get(SUBNETS, { name: 'net' }));
+    expect(metadata.labels).toHaveProperty(['clusterctl.cluster.x-k8s.io/move']);
+  }, PATIENCE);
+
+  await using _target = target.lead();
+  await clusterctl.move(source.server, target.server, NAMESPACE);
+
+  const after = await Promise.all(names.map(async (name) => [name, await target.served(name)]));
+  expect(Object.fromEntries(after)).toEqual(before);
+  expect(await target.records()).toEqual(addresses);
+  expect(await target.admin.get(POOLS, { name: 'pods' })).toMatchObject({ because: 'NotFound' });
+  for (const name of names) {
+    expect(await source.admin.get(CLAIMS, { namespace: NAMESPACE, name })).toMatchObject({ because: 'NotFound' });
+  }
+  const reported = () => leader.told.filter(({ reason }) => reason === 'ClaimVanished').map(({ note }) => note);
+  await vi.waitFor(() => expect(reported()).toHaveLength(names.length), PATIENCE);
+  expect(reported()).toEqual(
+    expect.arrayContaining(addresses.map((address) => expect.stringContaining(`ipledgerctl release ${address}`))),
+  );
+  expect(await source.records()).toEqual(addresses);
 });

@@ -21,6 +21,7 @@ const CERT_MANAGER: readonly StubKind[] = [
 export interface Clusterctl extends AsyncDisposable {
   /** Installs core and ipledger by `clusterctl init`. */
   init(server: ServerPlace): Promise<string>;
+  move(from: ServerPlace, to: ServerPlace, namespace: string): Promise<string>;
 }
 
 export async function openClusterctl(): Promise<Clusterctl> {
@@ -53,6 +54,13 @@ export async function openClusterctl(): Promise<Clusterctl> {
       const providersWanted = ['--core=cluster-api', '--bootstrap=-', '--control-plane=-', '--ipam=ipledger'];
       return run(['init', `--kubeconfig=${server.kubeconfigFile}`, ...providersWanted]);
     },
+    move: (from, to, namespace) =>
+      run([
+        'move',
+        `--kubeconfig=${from.kubeconfigFile}`,
+        `--to-kubeconfig=${to.kubeconfigFile}`,
+        `--namespace=${namespace}`,
+      ]),
     [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }),
   };
 }
