@@ -2,12 +2,15 @@ import type { ClaimStatus } from '#controller/claim-plan/claim-status.ts';
 import type { ClaimStep } from '#controller/claim-plan/claim-step.ts';
 import { draftIpAddress } from '#controller/claim-plan/draft-ip-address.ts';
 import type { ObservedClaim } from '#controller/claim-plan/observed-claim.ts';
+import { type FreshObjects, keyOf } from '#controller/give/fresh-objects.ts';
+import { type Ending, NOT_LEADER_MS, SOON_MS, takeLowest } from '#controller/give/take-address.ts';
 import type { FreshReads } from '#controller/reconcile/fresh-reads.ts';
 import { FailedRequest, type Pass } from '#controller/reconcile/reconciler.ts';
 import { draftClaimRecord, isRecordOfClaim } from '#pkg/capi/claim-record.ts';
 import { ADDRESS_FINALIZER, CLAIM_FINALIZER } from '#pkg/capi/contract-names.ts';
 import type { Claim } from '#pkg/capi/read-claim.ts';
 import { isPausedCluster } from '#pkg/capi/read-cluster.ts';
+import type { Address } from '#pkg/ip/address.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import { CLAIMS, CLUSTERS, IP_ADDRESSES } from '#pkg/kube/objects/capi-resources.ts';
@@ -16,7 +19,6 @@ import type { Outcome } from '#pkg/kube/objects/outcome.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { toCooling } from '#pkg/record/released-spec.ts';
 import type { ClaimSources } from './claim-observer.ts';
-import { type FreshObjects, keyOf } from './fresh-objects.ts';
 
 export interface StepDeps extends ClaimSources {
   readonly client: KubeClient;
@@ -26,13 +28,7 @@ export interface StepDeps extends ClaimSources {
   readonly clusterReads: FreshReads;
 }
 
-/** `again`: look what comes next. A number: try again in so many ms. `stop`: an event will wake the claim. */
-type Ending = 'again' | 'stop' | number;
-
 type Write = Exclude<ClaimStep, { do: 'rest' }>;
-
-const SOON_MS = 200;
-const NOT_LEADER_MS = 2_000;
 
 /** Carries out one step. What it wrote is in the sources when it returns. */
 export async function carryOutStep(step: Write, seen: ObservedClaim, deps: StepDeps, { write }: Pass): Promise<Ending> {
@@ -106,22 +102,11 @@ async function createOrRead(
   return !found.ok && found.because === 'NotFound' ? { ...outcome, because: 'Conflict' } : found;
 }
 
-async function takeAddress({ claim, pool }: ObservedClaim, deps: StepDeps): Promise<Ending> {
-  const { spaces, records, ledger, isLeader } = deps;
-  if (pool?.pool == null) return 'again';
-  if (!isLeader()) return NOT_LEADER_MS;
-  const address = spaces.choose(pool);
-  if (address === null) return 'again';
-  let ending: Parameters<typeof spaces.settle>[2] = 'failed';
-  try {
-    const { taken, record } = await ledger.create(draftClaimRecord(pool.pool, address, claim));
-    const isOurs = taken || (record !== null && isRecordOfClaim(record, claim));
-    ending = isOurs ? 'ours' : 'theirs';
-    if (isOurs && record !== null) records.wrote(record);
-    return 'again';
-  } finally {
-    spaces.settle(pool.pool, address, ending);
-  }
+async function takeAddress({ claim, pool: facts }: ObservedClaim, deps: StepDeps): Promise<Ending> {
+  const pool = facts?.pool ?? null;
+  if (facts === null || pool === null) return 'again';
+  const draft = (address: Address) => draftClaimRecord(pool, address, claim);
+  return takeLowest(facts, { draft, isOwn: (record) => isRecordOfClaim(record, claim) }, deps);
 }
 
 /**

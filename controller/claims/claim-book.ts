@@ -1,9 +1,9 @@
 import type { ClusterState } from '#controller/claim-plan/observed-claim.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { keyOf } from '#controller/give/fresh-objects.ts';
 import { type Claim, readClaim } from '#pkg/capi/read-claim.ts';
 import { isPausedCluster } from '#pkg/capi/read-cluster.ts';
 import type { ObjectName } from '#pkg/kube/objects/kube-object.ts';
-import { keyOf } from './fresh-objects.ts';
 
 type Known = Pick<Claim, 'namespace' | 'name' | 'pool' | 'cluster' | 'createdAt'> & {
   readonly key: string;

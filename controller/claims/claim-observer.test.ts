@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { RestoreHold } from '#controller/give/restore-hold.ts';
 import { buildClaim } from '#test/support/build-claim.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { holdOf } from './claim-observer.ts';
-import { RestoreHold } from './restore-hold.ts';
 
 /** A claim of a missing cluster in namespace `stranger` waits, and one in `prod` asks. */
 function hold(namespaceNames: readonly string[]) {

@@ -1,5 +1,11 @@
+import { isRecordOfClaim } from '#pkg/capi/claim-record.ts';
 import type { ObservedClaim } from '#controller/claim-plan/observed-claim.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { type FreshObjects, keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
+import type { FreshRecords } from '#controller/give/fresh-records.ts';
+import type { PoolSpaces } from '#controller/give/pool-spaces.ts';
+import type { Hold, RestoreHold } from '#controller/give/restore-hold.ts';
+import type { Unserved } from '#controller/give/unserved.ts';
 import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import type { PoolFacts } from '#controller/project/pool-conditions.ts';
 import { type Claim, readClaim } from '#pkg/capi/read-claim.ts';
@@ -10,12 +16,7 @@ import type { Pool } from '#pkg/pool/pool.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { recordName } from '#pkg/record/record-metadata.ts';
 import type { ClaimBook } from './claim-book.ts';
-import { type FreshObjects, keyOf, nameOfKey } from './fresh-objects.ts';
-import type { FreshRecords } from './fresh-records.ts';
-import { findMoveHold, type Hold } from './move-hold.ts';
-import type { PoolSpaces } from './pool-spaces.ts';
-import type { RestoreHold } from './restore-hold.ts';
-import type { UnservedClaims } from './unserved-claims.ts';
+import { findMoveHold } from './move-hold.ts';
 
 export interface ClaimSources {
   readonly claims: FreshObjects;
@@ -25,7 +26,7 @@ export interface ClaimSources {
   readonly catalog: PoolReadings;
   readonly book: ClaimBook;
   readonly spaces: PoolSpaces;
-  readonly unserved: UnservedClaims;
+  readonly unserved: Unserved;
   readonly restore: RestoreHold;
   readonly now: () => Date;
 }
@@ -50,10 +51,15 @@ export function observe(sources: ClaimSources, claim: Claim): ObservedClaim {
     namespaceLabels: namespaces.get({ name: claim.namespace })?.metadata.labels ?? {},
     address,
     addressRecord: recordOfAddress(records, address, facts?.pool ?? null),
-    records: records.ofClaim(claim),
+    records: recordsOfClaim(records, claim),
     room: roomFor(sources, claim, facts),
     hold: holdOf(sources, claim)?.why ?? null,
   };
+}
+
+function recordsOfClaim(records: FreshRecords, claim: Claim): IpRecord[] {
+  const { namespace, name } = claim;
+  return records.ofHolder({ kind: 'IPAddressClaim', namespace, name }, (record) => isRecordOfClaim(record, claim));
 }
 
 export function recordOfAddress(

@@ -1,15 +1,15 @@
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { Listeners } from '#controller/cluster-view/listeners.ts';
+import { keyOf } from '#controller/give/fresh-objects.ts';
+import { Unserved } from '#controller/give/unserved.ts';
 import { NO_EVENTS } from '#pkg/kube/events/events.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
 import type { ObjectIdentity } from '#pkg/kube/watch/known-objects.ts';
 import { buildClaim } from '#test/support/build-claim.ts';
 import { ClaimBook } from './claim-book.ts';
-import { keyOf } from './fresh-objects.ts';
 import { type ReconcileClaimsOptions, reconcileClaims } from './reconcile-claims.ts';
-import { UnservedClaims } from './unserved-claims.ts';
 
 function emptyView() {
   const listeners = new Listeners<ObjectIdentity>();
@@ -28,7 +28,7 @@ test('a claim that is deleted while it waits leaves the line', async () => {
   const claims = emptyView();
   const [addresses, clusters, namespaces, pools, reserved] = [1, 2, 3, 4, 5].map(emptyView);
   const views = { claims, addresses, clusters, namespaces, pools, reserved };
-  const unserved = new UnservedClaims();
+  const unserved = new Unserved();
   unserved.add(claim, true);
   const nothing = { [Symbol.dispose]: () => {} };
   const options = {

@@ -1,5 +1,7 @@
 import { planAddressRecord } from '#controller/claim-plan/address-record.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { type FreshObjects, keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
+import type { FreshRecords } from '#controller/give/fresh-records.ts';
 import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { FailedRequest, type Pass, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
@@ -11,8 +13,6 @@ import { CLAIMS, IP_ADDRESSES } from '#pkg/kube/objects/capi-resources.ts';
 import { apiVersionOf, type KubeObject, type ObjectName, type Resource } from '#pkg/kube/objects/kube-object.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { recordOfAddress } from './claim-observer.ts';
-import { type FreshObjects, keyOf, nameOfKey } from './fresh-objects.ts';
-import type { FreshRecords } from './fresh-records.ts';
 import type { PoolEdits } from './pool-edits.ts';
 
 export interface KeepAddressRecordsOptions extends ReconcilerContext {

@@ -1,13 +1,9 @@
+import type { Hold } from '#controller/give/restore-hold.ts';
 import { listSome } from '#pkg/text/text-list.ts';
 
 interface ExpectedClaim {
   readonly key: string;
   readonly createdAt: string;
-}
-
-export interface Hold {
-  readonly why: string;
-  readonly leftMs: number;
 }
 
 /** `clusterctl move` brings claims first and their addresses seconds later. What takes longer is no move, and blocks nobody. */

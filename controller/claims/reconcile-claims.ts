@@ -1,6 +1,9 @@
 import type { RestReason } from '#controller/claim-plan/claim-step.ts';
 import { nextStep } from '#controller/claim-plan/next-step.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
+import { Vanished } from '#controller/give/vanished.ts';
+import { leaveLine, wakeLine } from '#controller/give/waiting-line.ts';
 import type { RecordChange, RecordsView } from '#controller/project/records-view.ts';
 import { type Enqueue, type Pass, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import type { Claim } from '#pkg/capi/read-claim.ts';
@@ -8,10 +11,8 @@ import { isHeld } from '#pkg/record/record-value.ts';
 import { carryOutStep, confirmClaim, type StepDeps } from './carry-out-step.ts';
 import { holdOf, observe, readClaimAt } from './claim-observer.ts';
 import { type ClaimScope, isInScope } from './claim-scope.ts';
-import { keyOf, nameOfKey } from './fresh-objects.ts';
 import type { PoolEdits } from './pool-edits.ts';
 import type { ShownAddresses } from './shown-addresses.ts';
-import { VanishedClaims } from './vanished-claims.ts';
 
 export interface ReconcileClaimsOptions extends ReconcilerContext, StepDeps {
   readonly views: Record<'claims' | 'addresses' | 'clusters' | 'namespaces' | 'pools' | 'reserved', ObjectView>;
@@ -32,7 +33,16 @@ const SHORTEST_HOLD_MS = 1_000;
 /** Serves the claims of our pools: gives each its address, says why it has none, and takes the address back at the end. */
 export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposable {
   const { client, log, events, views, recordsView, now, claimScope } = options;
-  const vanished = new VanishedClaims({ events, log, nowMs: () => client.timing.nowMs() });
+  const vanished = new Vanished({
+    kind: 'IPAddressClaim',
+    reason: 'ClaimVanished',
+    // A move removes our finalizer: the machine may live on elsewhere with the address, so only an operator ends it.
+    advice: ({ spec }) =>
+      `if no machine has it any more, delete the IPAddress of that name and run: ipledgerctl release ${spec.address}`,
+    events,
+    log,
+    nowMs: () => client.timing.nowMs(),
+  });
 
   return startReconciler(options, {
     kind: 'claim',
@@ -49,7 +59,7 @@ export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposabl
       for (let steps = 0; steps < MOST_STEPS; steps += 1) {
         const claim = readClaimAt(options, key);
         if (claim === null) {
-          leaveLine(key, null, options, pass);
+          leaveLine(key, null, lineOf(options), pass.enqueue);
           // The claim of another provider has its record by an import.
           const held = heldFor(key, recordsView).filter(({ spec }) => spec.holder.uid !== object?.metadata.uid);
           return vanished.look(key, held);
@@ -66,7 +76,7 @@ export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposabl
         const ending = await carryOutStep(step, seen, options, pass);
         isConfirmed ||= ending === 'again' && step.do === 'add-finalizer';
         // What was chosen and lost may be free again for those in line.
-        if (step.do === 'take') wakeLine(claim.pool, options, pass.enqueue);
+        if (step.do === 'take') wakeLine(claim.pool, lineOf(options), pass.enqueue);
         if (ending === 'stop') return LOOK_AGAIN_MS;
         if (ending !== 'again') return ending;
       }
@@ -76,25 +86,17 @@ export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposabl
 }
 
 /** Keeps the line of waiting claims right, and says when to look again. */
-function settle(claim: Claim, why: RestReason, options: ReconcileClaimsOptions, pass: Pass): number {
+function settle(claim: Claim, why: RestReason, options: ReconcileClaimsOptions, { enqueue }: Pass): number {
   const { unserved } = options;
   const isUnserved = why === 'exhausted' || why === 'pool-not-ready' || why === 'allocation-failed';
-  leaveLine(keyOf(claim), why === 'exhausted' ? claim.pool : null, options, pass);
+  leaveLine(keyOf(claim), why === 'exhausted' ? claim.pool : null, lineOf(options), enqueue);
   if (isUnserved) unserved.add(claim, why === 'exhausted');
   const hold = why === 'pool-not-ready' ? holdOf(options, claim) : null;
   return hold === null ? LOOK_AGAIN_MS : Math.max(hold.leftMs, SHORTEST_HOLD_MS);
 }
 
-/** Whoever leaves the line, a deleted claim too, lets the next one in. `stays`: the pool whose line it goes on waiting in. */
-function leaveLine(key: string, stays: string | null, options: ReconcileClaimsOptions, { enqueue }: Pass): void {
-  const left = options.unserved.remove(key);
-  if (left !== null && left !== stays) wakeLine(left, options, enqueue);
-}
-
-/** As many as there are free addresses, the oldest first. */
-function wakeLine(pool: string, { catalog, spaces, unserved }: ReconcileClaimsOptions, enqueue: Enqueue): void {
-  const found = catalog.find(pool);
-  if (found !== null) unserved.first(pool, spaces.freeCount(found.facts)).forEach(enqueue);
+function lineOf({ unserved, spaces, catalog }: ReconcileClaimsOptions) {
+  return { unserved, spaces, factsOf: (pool: string) => catalog.find(pool)?.facts ?? null };
 }
 
 function watchClaims(options: ReconcileClaimsOptions, enqueue: Enqueue): readonly Disposable[] {
@@ -126,7 +128,7 @@ function watchClaims(options: ReconcileClaimsOptions, enqueue: Enqueue): readonl
     }),
     views.addresses.onChange((at) => {
       const freed = shown.update(at);
-      if (freed !== null && spaces.reveal(freed.pool, freed.value)) wakeLine(freed.pool, options, enqueue);
+      if (freed !== null && spaces.reveal(freed.pool, freed.value)) wakeLine(freed.pool, lineOf(options), enqueue);
       reweigh([keyOf(at)]);
     }),
     views.clusters.onChange((at) => reweigh(book.ofCluster(at))),
@@ -141,7 +143,7 @@ function watchClaims(options: ReconcileClaimsOptions, enqueue: Enqueue): readonl
 }
 
 function followRecord({ before, after }: RecordChange, options: ReconcileClaimsOptions, enqueue: Enqueue): void {
-  for (const pool of options.spaces.follow(before, after)) wakeLine(pool, options, enqueue);
+  for (const pool of options.spaces.follow(before, after)) wakeLine(pool, lineOf(options), enqueue);
   const { holder } = (after ?? before)?.spec ?? {};
   if (holder?.kind === 'IPAddressClaim') enqueue(keyOf(holder));
 }

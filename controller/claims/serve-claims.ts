@@ -1,5 +1,10 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
-import { watchObjects } from '#controller/cluster-view/object-view.ts';
+import { FreshObjects } from '#controller/give/fresh-objects.ts';
+import { FreshRecords } from '#controller/give/fresh-records.ts';
+import { PoolSpaces } from '#controller/give/pool-spaces.ts';
+import { RestoreHold } from '#controller/give/restore-hold.ts';
+import { serveWhileThere, type Visit } from '#controller/give/serve-while-there.ts';
+import { Unserved } from '#controller/give/unserved.ts';
 import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { FreshReads } from '#controller/reconcile/fresh-reads.ts';
@@ -7,22 +12,15 @@ import type { ReconcilerContext } from '#controller/reconcile/reconciler.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import { CLAIMS, CLUSTERS, IP_ADDRESSES } from '#pkg/kube/objects/capi-resources.ts';
 import { NAMESPACES } from '#pkg/kube/objects/core-resources.ts';
-import { isMap, type KubeObject, type Resource, withoutManagedFields } from '#pkg/kube/objects/kube-object.ts';
-import { sleep } from '#pkg/kube/transport/timing.ts';
+import { isMap, type KubeObject, withoutManagedFields } from '#pkg/kube/objects/kube-object.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { ClaimBook } from './claim-book.ts';
 import type { ClaimScope } from './claim-scope.ts';
-import { FreshObjects } from './fresh-objects.ts';
-import { FreshRecords } from './fresh-records.ts';
 import { keepAddressRecords } from './keep-address-records.ts';
 import { markMovingPools } from './mark-moving-pools.ts';
 import { PoolEdits } from './pool-edits.ts';
-import { PoolSpaces } from './pool-spaces.ts';
 import { reconcileClaims } from './reconcile-claims.ts';
-import { RestoreHold } from './restore-hold.ts';
 import { ShownAddresses } from './shown-addresses.ts';
-import { UnservedClaims } from './unserved-claims.ts';
-import { whyNoClusterApi } from './why-no-cluster-api.ts';
 
 export interface ServeClaimsOptions extends ReconcilerContext {
   readonly pools: ObjectView;
@@ -39,59 +37,29 @@ export interface ServeClaimsOptions extends ReconcilerContext {
   readonly claimScope?: ClaimScope;
 }
 
-const LOOK_EVERY_MS = 30_000;
+const KINDS = [CLAIMS, IP_ADDRESSES, CLUSTERS];
 /** How long the read of a cluster may be shared. */
 const CLUSTER_READ_MS = 5_000;
 
 /** Waits, without watches, until Cluster API is here, and serves its claims while it is. */
 export function serveClaims(options: ServeClaimsOptions): AsyncDisposable {
-  const stop = new AbortController();
-  const running = serveWhileThere(options, stop.signal);
-  return {
-    [Symbol.asyncDispose]: async () => {
-      stop.abort();
-      await running;
-    },
+  const { client, log, lookEveryMs } = options;
+  const guest = {
+    client,
+    log,
+    name: 'Cluster API',
+    role: 'deploy/rbac-cluster-api.yaml',
+    kinds: () => KINDS,
+    lookEveryMs,
   };
+  return serveWhileThere(guest, (visit) => startClaims(options, visit));
 }
 
-async function serveWhileThere(options: ServeClaimsOptions, signal: AbortSignal): Promise<void> {
-  const { client, log, lookEveryMs = LOOK_EVERY_MS } = options;
-  let isRefused = false;
-  while (!signal.aborted) {
-    const because = await whyNoClusterApi(client);
-    if (because === null) {
-      isRefused = false;
-      await serveUntilGone(options, signal);
-    } else if (because === 'Forbidden' && !isRefused) {
-      isRefused = true;
-      log.warn('Cluster API is here, and the controller has no rights on it: apply deploy/rbac-cluster-api.yaml');
-    }
-    await sleep(client.timing, lookEveryMs, signal);
-  }
-}
-
-async function serveUntilGone(options: ServeClaimsOptions, signal: AbortSignal): Promise<void> {
-  const { client, log, pools, subnets, reserved, records: recordsView } = options;
-  const gone = Promise.withResolvers<void>();
-  signal.addEventListener('abort', () => gone.resolve(), { once: true });
-  if (signal.aborted) return;
-  await using stack = new AsyncDisposableStack();
+function startClaims(options: ServeClaimsOptions, { stack, watch }: Visit): void {
+  const { client, pools, subnets, reserved, records: recordsView } = options;
   const nowMs = () => client.timing.nowMs();
   const restore = new RestoreHold(nowMs, options.recordsMissingForMs);
   stack.use(recordsView.onRestored(() => restore.begin()));
-  const watch = (resource: Resource, trim = withoutManagedFields) =>
-    stack.use(
-      watchObjects(client, {
-        resource,
-        trim,
-        onTrouble: (trouble) => {
-          if (trouble.during !== 'event' && trouble.failure.because === 'NotServed') gone.resolve();
-          log.warn({ resource: resource.plural, ...trouble }, 'watch interrupted');
-        },
-      }),
-    );
-  log.info('Cluster API is here: serving IPAddressClaims');
   const [claimsView, addressesView, clusters] = [watch(CLAIMS), watch(IP_ADDRESSES), watch(CLUSTERS, trimCluster)];
   const views = {
     claims: claimsView,
@@ -114,7 +82,7 @@ async function serveUntilGone(options: ServeClaimsOptions, signal: AbortSignal):
     book: new ClaimBook(views, nowMs),
     shown,
     spaces: new PoolSpaces(recordsView, shown),
-    unserved: new UnservedClaims(),
+    unserved: new Unserved(),
     edits: stack.use(new PoolEdits(pools)),
     clusterReads: new FreshReads(nowMs, CLUSTER_READ_MS),
     restore,
@@ -122,7 +90,6 @@ async function serveUntilGone(options: ServeClaimsOptions, signal: AbortSignal):
   stack.use(keepAddressRecords(sources));
   stack.use(reconcileClaims(sources));
   stack.use(markMovingPools(sources));
-  await gone.promise;
 }
 
 /** A cluster may be large, and only its pause is of interest. */

@@ -1,7 +1,7 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { keyOf } from '#controller/give/fresh-objects.ts';
 import { readIpAddress } from '#pkg/capi/read-ip-address.ts';
 import type { ObjectName } from '#pkg/kube/objects/kube-object.ts';
-import { keyOf } from './fresh-objects.ts';
 
 interface Shown {
   readonly pool: string;

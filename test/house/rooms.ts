@@ -171,6 +171,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // Which ranges of a subnet the pool of each application has.
   'controller/allot': pure(DOMAIN),
   'controller/project': onNode([...CONTROLLER, 'controller/cluster-view', 'controller/reconcile'], ['pino']),
+  // What reconcilers share that give an address to each object that asks for one.
+  'controller/give': onNode([...CONTROLLER, 'controller/cluster-view', 'controller/project'], ['pino']),
   // What is to be done for a claim of Cluster API.
   'controller/claim-plan': pure([...CONTROLLER, 'pkg/capi', 'controller/project']),
   'controller/claims': onNode(
@@ -180,6 +182,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'controller/cluster-view',
       'controller/reconcile',
       'controller/project',
+      'controller/give',
       'controller/claim-plan',
     ],
     ['pino'],

@@ -2,10 +2,9 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { NO_EVENTS } from '#pkg/kube/events/events.ts';
 import { buildClaimRecord } from '#test/support/build-claim.ts';
-import { findMoveHold } from './move-hold.ts';
 import { RestoreHold } from './restore-hold.ts';
-import { UnservedClaims } from './unserved-claims.ts';
-import { VanishedClaims } from './vanished-claims.ts';
+import { Unserved } from './unserved.ts';
+import { Vanished } from './vanished.ts';
 
 const claim = (name: string, second: number) => ({
   pool: 'lab',
@@ -15,7 +14,7 @@ const claim = (name: string, second: number) => ({
 });
 
 test('the line is served by age, then by name, and only those in line are counted', () => {
-  const unserved = new UnservedClaims();
+  const unserved = new Unserved();
   unserved.add(claim('b', 2), true);
   unserved.add(claim('c', 1), true);
   unserved.add(claim('a', 2), true);
@@ -33,22 +32,11 @@ test('the line is served by age, then by name, and only those in line are counte
 });
 
 test('a claim that was made anew for another pool is in one line only', () => {
-  const unserved = new UnservedClaims();
+  const unserved = new Unserved();
   unserved.add(claim('a', 1), true);
   unserved.add({ ...claim('a', 2), pool: 'other' }, true);
   expect(unserved.first('lab', 9n)).toEqual([]);
   expect(unserved.first('other', 9n)).toEqual(['prod/a']);
-});
-
-test('a pool waits for what a move brings, not for the claim itself, and not for ever', () => {
-  const now = new Date('2026-11-18T16:05:00Z');
-  const expected = [{ key: 'prod/moved', createdAt: '2026-11-18T16:00:00Z' }];
-  expect(findMoveHold('lab', 'prod/vm-0', expected, now)).toEqual({
-    why: expect.stringContaining('prod/moved'),
-    leftMs: 300_000,
-  });
-  expect(findMoveHold('lab', 'prod/moved', expected, now)).toBeNull();
-  expect(findMoveHold('lab', 'prod/vm-0', expected, new Date('2026-11-18T16:10:00Z'))).toBeNull();
 });
 
 test('after a restore of etcd nothing new is given out for a while', () => {
@@ -80,7 +68,14 @@ test('a claim that is gone with its record is reported once, after the watches h
   const lines: string[] = [];
   let nowMs = 0;
   const log = pino({}, { write: (line) => void lines.push(line) });
-  const vanished = new VanishedClaims({ events: NO_EVENTS, log, nowMs: () => nowMs });
+  const vanished = new Vanished({
+    kind: 'IPAddressClaim',
+    reason: 'ClaimVanished',
+    advice: () => 'release it',
+    events: NO_EVENTS,
+    log,
+    nowMs: () => nowMs,
+  });
   const look = () => vanished.look('prod/vm-0', [buildClaimRecord()]);
   expect(look()).toBe(10_000);
   nowMs = 10_000;

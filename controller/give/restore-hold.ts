@@ -1,4 +1,8 @@
-import type { Hold } from './move-hold.ts';
+/** Why nothing new is given out for a while. */
+export interface Hold {
+  readonly why: string;
+  readonly leftMs: number;
+}
 
 /** Agents make the records of their pods again within a minute of a restore (rule 9). */
 const HOLD_MS = 90_000;
@@ -8,8 +12,8 @@ const MAY_BE_RESTORED =
   'the controller began to lead, or lost the API server, a moment ago; nothing new is given out for a minute, because etcd may have been restored from a backup';
 
 /**
- * After etcd was restored from a backup, a number that looks free may be in use: claims get nothing new for a while. The term ends with
- * the restore, and the next one has nothing to compare with. So its beginning, and every break, holds claims back too.
+ * After etcd was restored from a backup, a number that looks free may be in use: nobody gets anything new for a while. The term ends with
+ * the restore, and the next one has nothing to compare with. So its beginning, and every break, holds things back too.
  */
 export class RestoreHold {
   readonly #nowMs: () => number;

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { CLAIMS, CLUSTERS } from '#pkg/kube/objects/capi-resources.ts';
 import { startScripted } from '#test/support/scripted-client.ts';
 import { type Script, statusBody } from '#test/support/scripted-server.ts';
-import { whyNoClusterApi } from './why-no-cluster-api.ts';
+import { whyNotServed } from './why-not-served.ts';
 
 const DISCOVERY = /^\/apis\/[^/]+\/[^/]+$/;
 const KINDS = {
@@ -34,5 +35,5 @@ test.each<{ name: string; lists: [number, object]; discovery: [number, object]; 
 ])('$name: $because', async ({ lists, discovery, because }) => {
   const script: Script = ({ path, answer }) => answer(...(DISCOVERY.test(path) ? discovery : lists));
   await using scripted = await startScripted(script);
-  expect(await whyNoClusterApi(scripted.client)).toBe(because);
+  expect(await whyNotServed(scripted.client, [CLAIMS, CLUSTERS])).toBe(because);
 });

@@ -1,8 +1,6 @@
 import type { RecordsView } from '#controller/project/records-view.ts';
-import { isRecordOfClaim } from '#pkg/capi/claim-record.ts';
-import type { Claim } from '#pkg/capi/read-claim.ts';
 import { isOlder } from '#pkg/kube/objects/kube-object.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
+import type { Holder, IpRecord } from '#pkg/record/ip-record.ts';
 
 interface OwnWrite {
   readonly record: IpRecord;
@@ -37,13 +35,11 @@ export class FreshRecords implements Disposable {
     return own.isGone ? null : own.record;
   }
 
-  ofClaim(claim: Claim): IpRecord[] {
-    const { namespace, name } = claim;
-    const cached = this.#view.ofHolder({ kind: 'IPAddressClaim', namespace, name }).map((record) => record.name);
-    const written = [...this.#own].filter(([, { record }]) => isRecordOfClaim(record, claim)).map(([it]) => it);
-    return [...new Set([...cached, ...written])]
-      .flatMap((it) => this.get(it) ?? [])
-      .filter((record) => isRecordOfClaim(record, claim));
+  /** The records of a holder that pass `isOwn`, which must compare kind, namespace and name itself. */
+  ofHolder(holder: Pick<Holder, 'kind' | 'namespace' | 'name'>, isOwn: (record: IpRecord) => boolean): IpRecord[] {
+    const cached = this.#view.ofHolder(holder).map((record) => record.name);
+    const written = [...this.#own].filter(([, { record }]) => isOwn(record)).map(([it]) => it);
+    return [...new Set([...cached, ...written])].flatMap((it) => this.get(it) ?? []).filter(isOwn);
   }
 
   wrote(record: IpRecord): void {

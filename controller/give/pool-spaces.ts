@@ -8,7 +8,11 @@ import { type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
 import { usableAddresses } from '#pkg/record/pool-summary.ts';
 import { recordName } from '#pkg/record/record-metadata.ts';
 import { recordedAddresses, recordValue } from '#pkg/record/record-value.ts';
-import type { ShownAddresses } from './shown-addresses.ts';
+
+/** The numbers that objects show, so that they are in use although they have no record just now. */
+export interface ShownNumbers {
+  has(pool: string, value: bigint): boolean;
+}
 
 interface Space {
   readonly pool: Pool;
@@ -16,15 +20,15 @@ interface Space {
   readonly free: FreeSpace;
 }
 
-/** What looks free in each pool that claims ask for. It may be wrong in both directions: the create decides (rule 1). */
+/** What looks free in each pool that is asked for. It may be wrong in both directions: the create decides (rule 1). */
 export class PoolSpaces {
   readonly #records: Pick<RecordsView, 'get' | 'ofPool'>;
-  readonly #shown: Pick<ShownAddresses, 'has'>;
+  readonly #shown: ShownNumbers;
   readonly #spaces = new Map<string, Space>();
   /** The records that are being created by us, and whether somebody else's record of that name came and went meanwhile. */
   readonly #underWay = new Map<string, { cameBack: boolean }>();
 
-  constructor(records: Pick<RecordsView, 'get' | 'ofPool'>, shown: Pick<ShownAddresses, 'has'>) {
+  constructor(records: Pick<RecordsView, 'get' | 'ofPool'>, shown: ShownNumbers) {
     this.#records = records;
     this.#shown = shown;
   }
@@ -33,7 +37,7 @@ export class PoolSpaces {
     return this.#of(facts)?.usable.size ?? 0n;
   }
 
-  /** Addresses that a record of another pool or an IPAddress has are found out here, when they are the lowest. */
+  /** Addresses that a record of another pool has, or that an object shows, are found out here, when they are the lowest. */
   freeCount(facts: PoolFacts): bigint {
     const space = this.#of(facts);
     if (space === null) return 0n;
@@ -81,7 +85,7 @@ export class PoolSpaces {
     return concerned.filter(([, { free }]) => free.give(recordValue(record))).map(([name]) => name);
   }
 
-  /** No IPAddress shows it any more. Whether it is free now. */
+  /** No object shows it any more. Whether it is free now. */
   reveal(pool: string, value: bigint): boolean {
     const space = this.#spaces.get(pool);
     if (space === undefined || !space.usable.contains(value)) return false;
