@@ -6,6 +6,7 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { ElectionPace } from '#pkg/kube/leader/election.ts';
 import { LOG_LEVELS, type LogLevel } from '#pkg/log/logger.ts';
 import { HEALTH_HOST } from '#pkg/metrics/health-server.ts';
+import type { RangeRules } from '#pkg/vitistack/read-network-namespace.ts';
 
 export interface ControllerEnv {
   readonly logLevel: LogLevel;
@@ -24,6 +25,8 @@ export interface ControllerEnv {
   readonly leaseName: string;
   readonly pace: ElectionPace;
   readonly collect: CollectSettings;
+  /** Of the ranges of NetworkNamespaces of Vitistack. */
+  readonly rangeRules: RangeRules;
   /** Null: by the memory limit. */
   readonly heapMb: number | null;
 }
@@ -81,6 +84,7 @@ export function readFrom(read: EnvReader): ControllerEnv {
     leaseName: read.text('LEADER_LEASE_NAME', 'ipledger-controller'),
     pace: readPace(read),
     collect: readCollect(read),
+    rangeRules: { floor: read.whole('VITISTACK_RANGE_FLOOR', 2, 1, 1_000) },
     heapMb: readHeapMb(read),
   };
 }

@@ -69,7 +69,19 @@ export async function startController(setting: ControllerSetting, log: Logger): 
   const collect = collectorTask({ client, settings, metrics, events, log, timing: SYSTEM_TIMING, now });
   const { leaseFreshMs, settleMs } = settings;
   const nowMs = () => SYSTEM_TIMING.nowMs();
-  const upkeep = upkeepTask({ client, ledger, config, events, log, now, nowMs, settleMs, claimScope, onGauges });
+  const upkeep = upkeepTask({
+    client,
+    ledger,
+    config,
+    events,
+    log,
+    now,
+    nowMs,
+    settleMs,
+    claimScope,
+    rangeRules: env.rangeRules,
+    onGauges,
+  });
   const tasks = [gate.behind(collect), gate.behind(upkeep)];
   const controller = starting.use(
     new LeaderController(env, { client, tasks, log, timing: SYSTEM_TIMING, now, leaseFreshMs }),

@@ -8,6 +8,7 @@ import { workloadPodsOf } from '#controller/subnets/workload-pods.ts';
 import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
+import type { RangeRules } from '#pkg/vitistack/read-network-namespace.ts';
 
 import { type NetworkReconcilersOptions, startNetworkReconcilers } from './network-reconcilers.ts';
 
@@ -19,6 +20,7 @@ export interface UpkeepDeps {
   readonly log: Logger;
   readonly now: () => Date;
   readonly nowMs: () => number;
+  readonly rangeRules: RangeRules;
   /** How long agents are given to write records back after a break. */
   readonly settleMs: number;
   readonly claimScope: ClaimScope;

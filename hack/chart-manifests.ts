@@ -16,6 +16,7 @@ export const RENDERED: Readonly<Record<string, readonly string[]>> = {
   'monitoring.yaml': ['podMonitor.install'],
   'rbac-cluster-api.yaml': ['clusterAPI.enabled'],
   'rbac-vitistack-import.yaml': ['vitistack.enabled'],
+  'rbac-vitistack.yaml': ['vitistack.enabled'],
   'rbac.yaml': ['namespace.create'],
   'webhook.yaml': [],
 };

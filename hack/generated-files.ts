@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { IP_ALLOCATION_CRD } from '#pkg/crd/schema/ip-allocation-crd.ts';
 import { IP_RECORD_CRD } from '#pkg/crd/schema/ip-record-crd.ts';
 import { SPIDER_ENDPOINT_CRD } from '#pkg/crd/schema/spider-endpoint-crd.ts';
 import { SPIDER_IP_POOL_CRD } from '#pkg/crd/schema/spider-ip-pool-crd.ts';
@@ -14,13 +15,16 @@ const SOURCES: Readonly<Record<string, object>> = {
   'deploy/crds/spiderpool.spidernet.io_spiderreservedips.yaml': SPIDER_RESERVED_IP_CRD,
   'deploy/crds/spiderpool.spidernet.io_spidersubnets.yaml': SPIDER_SUBNET_CRD,
 };
+/** In a folder of its own, and in no chart: it is applied only where Vitistack is used and does not bring it itself. */
+const IP_ALLOCATIONS = 'deploy/vitistack-crds/vitistack.io_ipallocations.yaml';
 
 /** Every file of this repository that is made from TypeScript: its path from the root, and what must be in it. */
 export function generatedFiles(): { path: string; text: string }[] {
-  return Object.entries(SOURCES).flatMap(([path, source]) => [
+  const both = Object.entries(SOURCES).flatMap(([path, source]) => [
     { path, text: HEADER + toYaml(source) },
     { path: path.replace('deploy/crds/', 'deploy/chart-crds/templates/'), text: HEADER + toYaml(kept(source)) },
   ]);
+  return [...both, { path: IP_ALLOCATIONS, text: HEADER + toYaml(IP_ALLOCATION_CRD) }];
 }
 
 /** An uninstall of the chart leaves the kinds, and with them all records. */

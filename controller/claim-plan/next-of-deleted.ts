@@ -1,5 +1,6 @@
-import { ADDRESS_FINALIZER, CLAIM_FINALIZER, foreignFinalizers } from '#pkg/capi/contract-names.ts';
+import { ADDRESS_FINALIZER, CLAIM_FINALIZER } from '#pkg/capi/contract-names.ts';
 import type { MachineAddress } from '#pkg/capi/read-ip-address.ts';
+import { foreignFinalizers } from '#pkg/kube/objects/foreign-finalizers.ts';
 import { isAddressOfClaim } from './address-objection.ts';
 import type { ClaimStep } from './claim-step.ts';
 import type { ObservedClaim } from './observed-claim.ts';

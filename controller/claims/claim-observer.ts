@@ -1,4 +1,3 @@
-import { isRecordOfClaim } from '#pkg/capi/claim-record.ts';
 import type { ObservedClaim } from '#controller/claim-plan/observed-claim.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { type FreshObjects, keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
@@ -8,6 +7,7 @@ import type { Hold, RestoreHold } from '#controller/give/restore-hold.ts';
 import type { Unserved } from '#controller/give/unserved.ts';
 import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import type { PoolFacts } from '#controller/project/pool-conditions.ts';
+import { isRecordOfClaim } from '#pkg/capi/claim-record.ts';
 import { type Claim, readClaim } from '#pkg/capi/read-claim.ts';
 import { hasPauseMark } from '#pkg/capi/read-cluster.ts';
 import { type MachineAddress, readIpAddress } from '#pkg/capi/read-ip-address.ts';

@@ -1,12 +1,12 @@
 import { lacksMoveMark, lacksOwnMoveMark, ownersToMove } from '#controller/claim-plan/move-marks.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import type { ShownAddresses } from '#controller/give/shown-addresses.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { type Pass, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import { MOVE_HIERARCHY_LABEL, MOVE_LABEL } from '#pkg/capi/contract-names.ts';
 import { readIpAddress } from '#pkg/capi/read-ip-address.ts';
 import type { KubeObject, Resource } from '#pkg/kube/objects/kube-object.ts';
 import { POOLS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
-import type { ShownAddresses } from './shown-addresses.ts';
 
 export interface MarkMovingPoolsOptions extends ReconcilerContext {
   readonly views: Record<'addresses' | 'pools' | 'subnets', ObjectView>;

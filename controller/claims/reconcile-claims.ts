@@ -2,6 +2,7 @@ import type { RestReason } from '#controller/claim-plan/claim-step.ts';
 import { nextStep } from '#controller/claim-plan/next-step.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
+import type { ShownAddresses } from '#controller/give/shown-addresses.ts';
 import { Vanished } from '#controller/give/vanished.ts';
 import { leaveLine, wakeLine } from '#controller/give/waiting-line.ts';
 import type { RecordChange, RecordsView } from '#controller/project/records-view.ts';
@@ -12,7 +13,6 @@ import { carryOutStep, confirmClaim, type StepDeps } from './carry-out-step.ts';
 import { holdOf, observe, readClaimAt } from './claim-observer.ts';
 import { type ClaimScope, isInScope } from './claim-scope.ts';
 import type { PoolEdits } from './pool-edits.ts';
-import type { ShownAddresses } from './shown-addresses.ts';
 
 export interface ReconcileClaimsOptions extends ReconcilerContext, StepDeps {
   readonly views: Record<'claims' | 'addresses' | 'clusters' | 'namespaces' | 'pools' | 'reserved', ObjectView>;

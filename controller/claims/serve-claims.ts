@@ -4,11 +4,13 @@ import { FreshRecords } from '#controller/give/fresh-records.ts';
 import { PoolSpaces } from '#controller/give/pool-spaces.ts';
 import { RestoreHold } from '#controller/give/restore-hold.ts';
 import { serveWhileThere, type Visit } from '#controller/give/serve-while-there.ts';
+import { ShownAddresses } from '#controller/give/shown-addresses.ts';
 import { Unserved } from '#controller/give/unserved.ts';
 import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { FreshReads } from '#controller/reconcile/fresh-reads.ts';
 import type { ReconcilerContext } from '#controller/reconcile/reconciler.ts';
+import { readIpAddress } from '#pkg/capi/read-ip-address.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import { CLAIMS, CLUSTERS, IP_ADDRESSES } from '#pkg/kube/objects/capi-resources.ts';
 import { NAMESPACES } from '#pkg/kube/objects/core-resources.ts';
@@ -20,7 +22,6 @@ import { keepAddressRecords } from './keep-address-records.ts';
 import { markMovingPools } from './mark-moving-pools.ts';
 import { PoolEdits } from './pool-edits.ts';
 import { reconcileClaims } from './reconcile-claims.ts';
-import { ShownAddresses } from './shown-addresses.ts';
 
 export interface ServeClaimsOptions extends ReconcilerContext {
   readonly pools: ObjectView;
@@ -49,7 +50,7 @@ export function serveClaims(options: ServeClaimsOptions): AsyncDisposable {
     log,
     name: 'Cluster API',
     role: 'deploy/rbac-cluster-api.yaml',
-    kinds: () => KINDS,
+    kinds: async () => KINDS,
     lookEveryMs,
   };
   return serveWhileThere(guest, (visit) => startClaims(options, visit));
@@ -70,7 +71,7 @@ function startClaims(options: ServeClaimsOptions, { stack, watch }: Visit): void
     subnets,
     reserved,
   };
-  const shown = new ShownAddresses(addressesView);
+  const shown = new ShownAddresses(addressesView, readShown);
   const sources = {
     ...options,
     views,
@@ -90,6 +91,11 @@ function startClaims(options: ServeClaimsOptions, { stack, watch }: Visit): void
   stack.use(keepAddressRecords(sources));
   stack.use(reconcileClaims(sources));
   stack.use(markMovingPools(sources));
+}
+
+function readShown(object: KubeObject) {
+  const found = readIpAddress(object);
+  return found?.pool == null || found.address === null ? null : { pool: found.pool, value: found.address.value };
 }
 
 /** A cluster may be large, and only its pause is of interest. */

@@ -12,8 +12,8 @@ interface Guest {
   readonly name: string;
   /** The role that it needs. */
   readonly role: string;
-  /** All of them must be there. Asked each time, because a later version of a kind may come. */
-  readonly kinds: () => Promise<readonly Resource[]> | readonly Resource[];
+  /** All of them must be there. Asked each time, because another version of a kind may come. Null: they are not here. */
+  readonly kinds: () => Promise<readonly Resource[] | null>;
   readonly lookEveryMs?: number | undefined;
 }
 
@@ -45,8 +45,8 @@ async function run(guest: Guest, serve: Parameters<typeof serveWhileThere>[1], s
   let isRefused = false;
   while (!signal.aborted) {
     const kinds = await guest.kinds();
-    const because = await whyNotServed(client, kinds);
-    if (because === null) {
+    const because = kinds === null ? 'NotServed' : await whyNotServed(client, kinds);
+    if (kinds !== null && because === null) {
       isRefused = false;
       await serveUntilGone(guest, (visit) => serve(visit, kinds), signal);
     } else if (because === 'Forbidden' && !isRefused) {

@@ -41,3 +41,12 @@ export async function takeLowest(facts: PoolFacts, { draft, isOwn }: Taker, deps
     spaces.settle(facts.pool, address, ending);
   }
 }
+
+/** Creates the record of exactly this address. If somebody else has it, the next look sees that. */
+export async function takeExactly(address: Address, { draft }: Taker, deps: Omit<TakeDeps, 'spaces'>): Promise<Ending> {
+  const { records, ledger, isLeader } = deps;
+  if (!isLeader()) return NOT_LEADER_MS;
+  const { record } = await ledger.create(draft(address));
+  if (record !== null) records.wrote(record);
+  return record === null ? SOON_MS : 'again';
+}

@@ -33,7 +33,8 @@ function awaitAgents(
 function judgeAll(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
   const { state, holder } = record.spec;
   // A machine has it, not a pod: its reconciler alone gives it back, and no pod's status says otherwise.
-  if (holder.kind === 'IPAddressClaim' && isHeldState(state)) return keep('not-judged-here');
+  const isMachine = holder.kind === 'IPAddressClaim' || holder.kind === 'IPAllocation';
+  if (isMachine && isHeldState(state)) return keep('not-judged-here');
   const claimed = judgeClaims(record, evidence, settings);
   if (claimed !== null) return claimed;
   if (state === 'Cooling' || state === 'Quarantined') return judgeRest(record, evidence, settings);

@@ -83,6 +83,7 @@ export interface Finding {
     | 'reserved-address'
     | 'outside-pool'
     | 'unknown-pool'
+    | 'overlapping-pools'
     | 'vanished-netns'
     | 'outliving-netns'
     | 'in-use-twice'

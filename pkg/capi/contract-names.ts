@@ -15,11 +15,3 @@ export const MOVE_HIERARCHY_LABEL = 'clusterctl.cluster.x-k8s.io/move-hierarchy'
 /** Finalizers of our own domain, so that two providers never remove each other's. */
 export const CLAIM_FINALIZER = 'ipledger.io/release-address';
 export const ADDRESS_FINALIZER = 'ipledger.io/protect-address';
-
-/** Set by Kubernetes' garbage collector, which waits for us: waiting for it would never end. */
-const OF_KUBERNETES = ['foregroundDeletion', 'orphan'];
-
-/** The finalizers by which somebody else says that the object is still in use. */
-export function foreignFinalizers(finalizers: readonly string[], own: string): readonly string[] {
-  return finalizers.filter((it) => it !== own && !OF_KUBERNETES.includes(it));
-}

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { foreignFinalizers } from '#pkg/kube/objects/foreign-finalizers.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
-import { foreignFinalizers } from './contract-names.ts';
 import { readClaim } from './read-claim.ts';
 import { hasPauseMark, isPausedCluster } from './read-cluster.ts';
 import { readIpAddress } from './read-ip-address.ts';

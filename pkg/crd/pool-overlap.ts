@@ -18,7 +18,8 @@ function isSameNetwork(a: Cidr, b: Cidr): boolean {
   return a.first === b.first && a.prefix === b.prefix;
 }
 
-function sharedAddresses(pool: PoolRanges, other: PoolRanges): string | null {
+/** Which addresses both pools hold; null for none. Domain and family are not compared. */
+export function sharedAddresses(pool: PoolRanges, other: PoolRanges): string | null {
   const [shared] = pool.addresses.intersect(other.addresses).intervals();
   if (shared === undefined) return null;
   return `pool ${pool.name} and pool ${other.name} both hold ${formatRange(pool.family, shared)}`;

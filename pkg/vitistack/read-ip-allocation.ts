@@ -3,7 +3,7 @@ import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { readOwners, type StoredOwner } from '#pkg/kube/objects/stored-owner.ts';
 import { LAST_ADDRESS_ANNOTATION } from './vitistack-names.ts';
 
-const ALLOCATION_PHASES = ['Pending', 'Allocated', 'Released', 'Error'] as const;
+export const ALLOCATION_PHASES = ['Pending', 'Allocated', 'Released', 'Error'] as const;
 type AllocationPhase = (typeof ALLOCATION_PHASES)[number];
 
 /** An IPAllocation, whoever made it. */

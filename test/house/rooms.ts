@@ -32,7 +32,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/crd': pure([...VALUES, 'pkg/pool', 'pkg/record']),
   // Pools that are made for one application: what controller and agents both must know of them.
   'pkg/autopool': pure([...VALUES, 'pkg/pool', 'pkg/record', 'pkg/crd']),
-  'pkg/crd/schema': pure(['pkg/record']),
   'pkg/cni': pure(['pkg/errors']),
   'pkg/agentapi': pure(['pkg/errors', 'pkg/cni', 'pkg/record']),
   // How much memory a daemon may use; the files of the kernel are passed in.
@@ -52,6 +51,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/capi': pure([...VALUES, 'pkg/pool', 'pkg/record', 'pkg/kube/objects']),
   // The kinds of Vitistack, and what a static block of it means to the ledger.
   'pkg/vitistack': pure([...DOMAIN, 'pkg/kube/objects']),
+  'pkg/crd/schema': pure(['pkg/record', 'pkg/vitistack']),
   'pkg/kube/client': onNode(
     ['pkg/errors', 'pkg/kube/transport', 'pkg/kube/objects'],
     ['@kubernetes/client-node', 'yaml'],
@@ -193,6 +193,33 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     packages: [],
     node: /^controller\/provider-plan\/[a-z-]*(status|summary)\.ts$/,
   },
+  // What is to be done for an IPAllocation of Vitistack.
+  'controller/allocation-plan': pure([...CONTROLLER, 'pkg/vitistack', 'controller/project']),
+  'controller/allocations': onNode(
+    [
+      ...CONTROLLER,
+      'pkg/vitistack',
+      'controller/cluster-view',
+      'controller/reconcile',
+      'controller/project',
+      'controller/give',
+      'controller/allocation-plan',
+    ],
+    ['pino'],
+  ),
+  // Starts what serves Vitistack, while its kinds are here.
+  'controller/vitistack': onNode(
+    [
+      ...CONTROLLER,
+      'pkg/vitistack',
+      'controller/cluster-view',
+      'controller/reconcile',
+      'controller/project',
+      'controller/give',
+      'controller/allocations',
+    ],
+    ['pino'],
+  ),
   'controller/lifecycle': onNode(
     [...CONTROLLER, 'controller/cluster-view', 'controller/reconcile', 'controller/project'],
     ['pino'],
@@ -223,11 +250,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...CONTROLLER,
       ...OPERATIONS,
       'pkg/adopt',
+      'pkg/vitistack',
       'controller/cluster-view',
       'controller/reconcile',
       'controller/judge',
       'controller/project',
       'controller/claims',
+      'controller/vitistack',
       'controller/lifecycle',
       'controller/subnets',
       'controller/admission',
@@ -237,7 +266,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   ),
 
   'ctl/render': onNode([...DOMAIN, 'pkg/agentapi', 'pkg/adopt']),
-  'ctl/client': onNode([...DOMAIN, ...CLUSTER, ...LEDGERS, 'pkg/agentapi', 'pkg/adopt', 'ctl/render']),
+  'ctl/client': onNode([...DOMAIN, ...CLUSTER, ...LEDGERS, 'pkg/vitistack', 'pkg/agentapi', 'pkg/adopt', 'ctl/render']),
   'ctl/support': onNode([...DOMAIN, ...KUBE, 'pkg/ledger/kubernetes', 'ctl/client']),
   'ctl/commands': onNode([
     ...DOMAIN,

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ADDRESS_FINALIZER } from '#pkg/capi/contract-names.ts';
-import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { CLAIMS, IP_ADDRESSES } from '#pkg/kube/objects/capi-resources.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { failure } from '#pkg/kube/objects/outcome.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import { heldBy, specOf } from '#test/contract/record-spec.ts';
+import { around, mortal } from '#test/support/mortal-client.ts';
 import { type ClaimStage, LOOK_EVERY_MS, NAMESPACE, PATIENCE, startClaimStage } from './claim-stage.ts';
 import { sure } from './spider-objects.ts';
 
@@ -18,41 +18,6 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => stage.clear());
-
-const WRITES = ['create', 'update', 'patch', 'delete'];
-
-type Call = (...args: unknown[]) => unknown;
-type Around = (verb: string, call: () => unknown) => unknown;
-
-/** The same client with something around each of its calls. */
-function around(client: KubeClient, wrap: Around): KubeClient {
-  return new Proxy(client, {
-    get(target, verb) {
-      const found = Reflect.get(target, verb, target) as unknown;
-      if (typeof found !== 'function') return found;
-      return (...args: unknown[]) => wrap(String(verb), () => (found as Call).apply(target, args));
-    },
-  });
-}
-
-/** A process that dies at its nth write: just before it is sent, or just after it was done, without having heard of it. */
-function mortal(client: KubeClient, diesAt: number, isSent: boolean) {
-  const died = Promise.withResolvers<void>();
-  let writes = 0;
-  let isDead = false;
-  const dead = failure('Unreachable', 'this process is dead');
-  const wrapped = around(client, async (verb, call) => {
-    if (isDead) return dead;
-    if (!WRITES.includes(verb)) return call();
-    writes += 1;
-    if (writes !== diesAt) return call();
-    isDead = true;
-    if (isSent) await call();
-    died.resolve();
-    return dead;
-  });
-  return { client: wrapped, died: died.promise, isDead: () => isDead };
-}
 
 async function leadUntilDead(diesAt: number, isSent: boolean, act: () => Promise<unknown>): Promise<void> {
   const { client, died, isDead } = mortal(stage.cluster.controller(), diesAt, isSent);

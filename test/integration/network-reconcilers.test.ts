@@ -37,6 +37,7 @@ test('the life of a pool: admitted, used, shown, not deleted, given back, gone; 
   await using reconcilers = startNetworkReconcilers({
     recordsMissingForMs: () => 0,
     adoptPools: true,
+    rangeRules: { floor: 2 },
     client,
     ledger,
     log: silent,

@@ -122,6 +122,7 @@ export async function lead(stage: Pick<SubnetStage, 'cluster'>, options: LeadOpt
       nodeCount: () => 1,
       recordsMissingForMs,
       adoptPools: true,
+      rangeRules: { floor: 2 },
       rules: { enableStatefulSet: true, enableCleanOutdatedEndpoint: false },
       autoPools: {
         workloads: workloadPodsOf(view),

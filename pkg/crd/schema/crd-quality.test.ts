@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { IP_ALLOCATION_CRD } from './ip-allocation-crd.ts';
 import { IP_RECORD_CRD } from './ip-record-crd.ts';
 import type { Schema } from './schema.ts';
 import { SPIDER_ENDPOINT_CRD } from './spider-endpoint-crd.ts';
@@ -14,6 +15,7 @@ interface Crd {
 }
 
 const CRDS = [
+  IP_ALLOCATION_CRD,
   IP_RECORD_CRD,
   SPIDER_ENDPOINT_CRD,
   SPIDER_IP_POOL_CRD,

@@ -1,7 +1,6 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
-import { keyOf } from '#controller/give/fresh-objects.ts';
-import { readIpAddress } from '#pkg/capi/read-ip-address.ts';
-import type { ObjectName } from '#pkg/kube/objects/kube-object.ts';
+import type { KubeObject, ObjectName } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf } from './fresh-objects.ts';
 
 interface Shown {
   readonly pool: string;
@@ -9,19 +8,21 @@ interface Shown {
 }
 
 /**
- * The numbers that IPAddresses of our pools show. They are in use, also in the moment before they have their record, and in the moment
- * after it was given back.
+ * The numbers that objects show as theirs. They are in use, also in the moment before they have their record, and in the moment after
+ * it was given back.
  */
 export class ShownAddresses {
   readonly #view: ObjectView;
+  readonly #read: (object: KubeObject) => Shown | null;
   readonly #known = new Map<string, Shown>();
-  /** How many IPAddresses show the number. */
+  /** How many objects show the number. */
   readonly #counts = new Map<string, number>();
   /** How many numbers of each pool are shown. */
   readonly #ofPool = new Map<string, number>();
 
-  constructor(view: ObjectView) {
+  constructor(view: ObjectView, read: (object: KubeObject) => Shown | null) {
     this.#view = view;
+    this.#read = read;
   }
 
   has(pool: string, value: bigint): boolean {
@@ -32,13 +33,12 @@ export class ShownAddresses {
     return this.#ofPool.has(pool);
   }
 
-  /** Call it for every IPAddress at first, and after each change. The number that is not shown any more, or null. */
+  /** Call it for every object at first, and after each change. The number that is not shown any more, or null. */
   update(at: ObjectName): Shown | null {
     const key = keyOf(at);
     const before = this.#known.get(key) ?? null;
     const object = this.#view.get(at);
-    const found = object === null ? null : readIpAddress(object);
-    const now = found?.pool == null || found.address === null ? null : { pool: found.pool, value: found.address.value };
+    const now = object === null ? null : this.#read(object);
     if (before !== null) this.#count(before, -1);
     if (now !== null) this.#count(now, 1);
     if (now === null) this.#known.delete(key);

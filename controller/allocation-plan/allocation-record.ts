@@ -1,0 +1,36 @@
+import { type Address, formatAddress } from '#pkg/ip/address.ts';
+import { apiVersionOf } from '#pkg/kube/objects/kube-object.ts';
+import { NETWORK_CONFIGURATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import { type Holder, type IpRecord, isHeldState, type RecordSpec } from '#pkg/record/ip-record.ts';
+import type { IpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
+
+export function draftAllocationRecord(pool: Pool, address: Address, allocation: IpAllocation): RecordSpec {
+  return {
+    address: formatAddress(address),
+    prefix: pool.subnet.prefix,
+    ...(pool.gateway === null ? {} : { gateway: formatAddress(pool.gateway) }),
+    domain: pool.domain,
+    pool: { kind: 'NetworkNamespace', name: pool.name, uid: pool.uid },
+    state: 'Allocated',
+    holder: holderOfAllocation(allocation),
+  };
+}
+
+/** A VM's address is on no node that we know. The owner tells later for whom the address was, when the IPAllocation has vanished. */
+export function holderOfAllocation({ namespace, name, uid, networkConfiguration }: IpAllocation): Holder {
+  const { kind } = NETWORK_CONFIGURATIONS;
+  const owner = { apiVersion: apiVersionOf(NETWORK_CONFIGURATIONS), kind, name: networkConfiguration };
+  return { kind: 'IPAllocation', namespace, name, uid, interface: '', attachGeneration: 1, node: '', owner };
+}
+
+/**
+ * Whether the record is of this IPAllocation. One of its name that vanished without giving its address back had another uid: if it
+ * was of the same NetworkConfiguration, its address is still that machine's, and this one goes on with it.
+ */
+export function isRecordOfAllocation({ spec }: IpRecord, allocation: IpAllocation): boolean {
+  const { kind, namespace, name, uid, owner } = spec.holder;
+  const isNamed = kind === 'IPAllocation' && namespace === allocation.namespace && name === allocation.name;
+  if (!isNamed || !isHeldState(spec.state)) return false;
+  return uid === allocation.uid || owner === undefined || owner.name === allocation.networkConfiguration;
+}

@@ -1,0 +1,32 @@
+import type { PoolFacts } from '#controller/project/pool-conditions.ts';
+import type { Address } from '#pkg/ip/address.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import type { IpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
+import type { NetworkNamespace } from '#pkg/vitistack/read-network-namespace.ts';
+
+/** All that the next step of one IPAllocation may rest on. */
+export interface ObservedAllocation {
+  readonly allocation: IpAllocation;
+  /** Null: there is no such NetworkNamespace. */
+  readonly network: NetworkNamespace | null;
+  /** Its pool with the reserved addresses; null where the static block makes none. */
+  readonly facts: PoolFacts | null;
+  /** Null: there is no such NetworkConfiguration. */
+  readonly configuration: { readonly uid: string; readonly isDeleting: boolean } | null;
+  /** For how long it has been gone by reads of the API server itself; null: nobody has looked yet. */
+  readonly configurationGoneMs: number | null;
+  /** The records of this IPAllocation, and of one of its name and NetworkConfiguration that vanished. */
+  readonly records: readonly IpRecord[];
+  /** Who has an address in the domain of the pool. */
+  readonly recordAt: (address: Address) => IpRecord | null;
+  readonly room: {
+    /** Whether an address is left for this one after those that have waited longer. */
+    readonly hasFree: boolean;
+    /** How many addresses could ever be given out. */
+    readonly total: bigint;
+  };
+  /** Why nothing new is given out for a while; null if it is. */
+  readonly hold: string | null;
+  /** Since when this process leads. */
+  readonly leadingSince: Date;
+}

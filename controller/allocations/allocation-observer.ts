@@ -1,0 +1,69 @@
+import { isRecordOfAllocation } from '#controller/allocation-plan/allocation-record.ts';
+import type { ObservedAllocation } from '#controller/allocation-plan/observed-allocation.ts';
+import { type FreshObjects, keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
+import type { FreshRecords } from '#controller/give/fresh-records.ts';
+import type { PoolSpaces } from '#controller/give/pool-spaces.ts';
+import type { RestoreHold } from '#controller/give/restore-hold.ts';
+import type { Unserved } from '#controller/give/unserved.ts';
+import { recordName } from '#pkg/record/record-metadata.ts';
+import { type IpAllocation, readIpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
+import type { GoneConfigurations } from './gone-configurations.ts';
+import type { NetworkPools } from './network-pools.ts';
+
+export interface AllocationSources {
+  readonly allocations: FreshObjects;
+  readonly configurations: GoneConfigurations;
+  readonly records: FreshRecords;
+  readonly networks: NetworkPools;
+  readonly spaces: PoolSpaces;
+  readonly unserved: Unserved;
+  readonly restore: RestoreHold;
+  readonly leadingSince: Date;
+}
+
+export function readAllocationAt(
+  { allocations }: Pick<AllocationSources, 'allocations'>,
+  key: string,
+): IpAllocation | null {
+  const object = allocations.get(nameOfKey(key));
+  return object === null ? null : readIpAllocation(object);
+}
+
+/** As one of those that ask a pool for an address. */
+export function asAsking({ namespace, name, networkNamespace, createdAt }: IpAllocation) {
+  return { namespace, name, createdAt, pool: keyOf({ namespace, name: networkNamespace }) };
+}
+
+/** All that is known of an IPAllocation now, from caches and own writes. */
+export function observeAllocation(sources: AllocationSources, allocation: IpAllocation): ObservedAllocation {
+  const { configurations, records, networks, spaces, unserved, restore, leadingSince } = sources;
+  const { namespace, networkConfiguration } = allocation;
+  const asking = asAsking(allocation);
+  const found = networks.find(asking.pool);
+  const facts = found?.facts ?? null;
+  const domain = facts?.pool?.domain ?? null;
+  const configuration = configurations.find({ namespace, name: networkConfiguration });
+  return {
+    allocation,
+    network: found?.network ?? null,
+    facts,
+    configuration:
+      configuration === null
+        ? null
+        : {
+            uid: configuration.metadata.uid,
+            isDeleting: configuration.metadata.deletionTimestamp !== undefined,
+          },
+    configurationGoneMs: configurations.goneMs({ namespace, name: networkConfiguration }),
+    records: records.ofHolder({ kind: 'IPAllocation', namespace, name: allocation.name }, (record) =>
+      isRecordOfAllocation(record, allocation),
+    ),
+    recordAt: (address) => (domain === null ? null : records.get(recordName(address, domain))),
+    room: {
+      hasFree: facts !== null && spaces.freeCount(facts) > BigInt(unserved.countBefore(asking)),
+      total: facts === null ? 0n : spaces.total(facts),
+    },
+    hold: restore.find()?.why ?? null,
+    leadingSince,
+  };
+}

@@ -1,0 +1,83 @@
+import { Listeners } from '#controller/cluster-view/listeners.ts';
+import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
+import type { PoolReadings } from '#controller/project/pool-catalog.ts';
+import type { PoolFacts } from '#controller/project/pool-conditions.ts';
+import { isMap, type KubeObject, type ObjectName } from '#pkg/kube/objects/kube-object.ts';
+import { type NetworkNamespace, type RangeRules, readNetworkNamespace } from '#pkg/vitistack/read-network-namespace.ts';
+
+interface Reading {
+  readonly print: string;
+  readonly network: NetworkNamespace;
+}
+
+/** The NetworkNamespaces and their pools. A pool stays the same object while nothing that it rests on changes. */
+export class NetworkPools implements Disposable {
+  readonly #networks: ObjectView;
+  readonly #catalog: Pick<PoolReadings, 'reserved'>;
+  readonly #rules: RangeRules;
+  readonly #readings = new Map<string, Reading>();
+  readonly #edits = new Listeners<string>();
+  readonly #subscription: Disposable;
+
+  constructor(networks: ObjectView, catalog: Pick<PoolReadings, 'reserved'>, rules: RangeRules) {
+    this.#networks = networks;
+    this.#catalog = catalog;
+    this.#rules = rules;
+    this.#subscription = networks.onChange((at) => this.#follow(at));
+  }
+
+  /** `name`: the pool's, `namespace/name`. */
+  find(name: string): { readonly network: NetworkNamespace; readonly facts: PoolFacts | null } | null {
+    const network = this.#read(name)?.network;
+    if (network === undefined) return null;
+    const { generation, problem } = network;
+    const pool = network.network?.pool ?? null;
+    if (pool === null) return { network, facts: null };
+    const reserved = this.#catalog.reserved(pool.family);
+    return { network, facts: { name, generation, pool, problem, overlap: null, subnetOverlap: null, reserved } };
+  }
+
+  *all(): Generator<{ readonly object: KubeObject; readonly network: NetworkNamespace }> {
+    for (const object of this.#networks.all()) {
+      const network = this.#read(keyOf(object.metadata))?.network;
+      if (network !== undefined) yield { object, network };
+    }
+  }
+
+  /** Told the names of pools that were made, changed or deleted. What others write into the status besides is no change. */
+  onEdit(listener: (name: string) => void): Disposable {
+    return this.#edits.add(listener);
+  }
+
+  [Symbol.dispose](): void {
+    this.#subscription[Symbol.dispose]();
+  }
+
+  #follow(at: ObjectName): void {
+    const name = keyOf(at);
+    const before = this.#readings.get(name);
+    if (this.#read(name) !== before || before === undefined) this.#edits.tell(name);
+  }
+
+  #read(name: string): Reading | undefined {
+    const object = this.#networks.get(nameOfKey(name));
+    const known = this.#readings.get(name);
+    if (object === null) return void this.#readings.delete(name);
+    const print = printOf(object);
+    if (known?.print === print) return known;
+    const network = readNetworkNamespace(object, this.#rules);
+    if (network === null) return undefined;
+    const reading = { print, network };
+    this.#readings.set(name, reading);
+    return reading;
+  }
+}
+
+/** What a pool rests on: others write a summary into the status after each allocation. */
+function printOf({ metadata, spec, status }: KubeObject): string {
+  const { uid, annotations, deletionTimestamp } = metadata;
+  const { provisioningPhase, ipv4Prefix, vlanId } = isMap(status) ? status : {};
+  const allocation = isMap(spec) ? spec['ipAllocation'] : undefined;
+  return JSON.stringify([uid, annotations, deletionTimestamp, provisioningPhase, ipv4Prefix, vlanId, allocation]);
+}

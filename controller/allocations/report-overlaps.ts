@@ -1,0 +1,78 @@
+import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { keyOf } from '#controller/give/fresh-objects.ts';
+import type { PoolReadings } from '#controller/project/pool-catalog.ts';
+import { type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
+import { sharedAddresses } from '#pkg/crd/pool-overlap.ts';
+import type { Events } from '#pkg/kube/events/events.ts';
+import { apiVersionOf } from '#pkg/kube/objects/kube-object.ts';
+import { NETWORK_NAMESPACES } from '#pkg/kube/objects/vitistack-resources.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
+import type { NetworkPools } from './network-pools.ts';
+
+export interface ReportOverlapsOptions extends ReconcilerContext {
+  readonly events: Events;
+  readonly networks: NetworkPools;
+  readonly networksView: ObjectView;
+  readonly pools: ObjectView;
+  readonly catalog: PoolReadings;
+}
+
+const DEBOUNCE_MS = 1_000;
+/** One pass over all: whichever of two pools was edited, both may be told of it. */
+const ALL = '*';
+const MOST_NOTES = 5;
+
+/**
+ * Says in the log and by an Event, once, which NetworkNamespaces share addresses with a pool of pods or with each other. It is safe:
+ * the ledger gives each address once. But a pool that looks half free may be full.
+ */
+export function reportOverlaps(options: ReportOverlapsOptions): AsyncDisposable {
+  const { log, events, networks, networksView, pools, catalog } = options;
+  const told = new Map<string, string>();
+
+  return startReconciler(options, {
+    kind: 'overlaps',
+    failed: 'overlaps of NetworkNamespaces not reported',
+    debounceMs: DEBOUNCE_MS,
+    caches: [networksView, pools],
+    watch: (enqueue) => {
+      enqueue(ALL);
+      return [networks.onEdit(() => enqueue(ALL)), pools.onChange(() => enqueue(ALL))];
+    },
+    reconcile: async () => {
+      const ofPods = catalog.names().flatMap((name) => catalog.find(name)?.facts.pool ?? []);
+      const all = [...networks.all()];
+      const own = all.flatMap(({ network: { network } }) => network?.pool ?? []);
+      const seen = new Set<string>();
+      for (const { object, network } of all) {
+        const { metadata } = object;
+        const key = keyOf(metadata);
+        seen.add(key);
+        const note = network.network === null ? '' : describe(network.network.pool, [...ofPods, ...own]);
+        if ((told.get(key) ?? '') === note) continue;
+        told.set(key, note);
+        if (note === '') continue;
+        log.warn({ networkNamespace: key, overlap: note }, 'a NetworkNamespace shares addresses with another pool');
+        const { namespace = '', name, uid } = metadata;
+        const regarding = {
+          apiVersion: apiVersionOf(NETWORK_NAMESPACES),
+          kind: NETWORK_NAMESPACES.kind,
+          namespace,
+          name,
+          uid,
+        };
+        events.emit({ regarding, type: 'Warning', reason: 'Overlap', note });
+      }
+      for (const key of told.keys()) if (!seen.has(key)) told.delete(key);
+      return undefined;
+    },
+  });
+}
+
+function describe(pool: Pool, others: readonly Pool[]): string {
+  const found = others
+    .filter((other) => other.name !== pool.name && other.domain === pool.domain && other.family === pool.family)
+    .flatMap((other) => sharedAddresses(pool, other) ?? []);
+  if (found.length === 0) return '';
+  return `${found.slice(0, MOST_NOTES).join('; ')}. Each address is given once, whoever asks first`;
+}

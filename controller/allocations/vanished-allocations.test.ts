@@ -1,0 +1,81 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { NO_EVENTS } from '#pkg/kube/events/events.ts';
+import { failure } from '#pkg/kube/objects/outcome.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { buildAllocationRecord, buildNetwork } from '#test/support/build-allocation.ts';
+import { GoneConfigurations } from './gone-configurations.ts';
+import { VanishedAllocations } from './vanished-allocations.ts';
+
+const KEY = 'datacenter-01/web-server-01-eth0';
+
+interface World {
+  readonly isConfigurationThere?: boolean;
+  readonly isAllocationThere?: boolean;
+  readonly ttlSeconds?: number;
+}
+
+function build(world: World) {
+  let nowMs = 0;
+  const released: string[] = [];
+  const now: { -readonly [K in keyof World]: World[K] } = { ttlSeconds: 3_600, ...world };
+  const object = { metadata: { namespace: 'datacenter-01', name: 'web-server-01', uid: 'u', resourceVersion: '1' } };
+  const client = {
+    timing: { nowMs: () => nowMs },
+    get: async ({ kind }: { kind: string }) => {
+      const isThere = kind === 'IPAllocation' ? now.isAllocationThere : now.isConfigurationThere;
+      return isThere === true ? { ok: true, object } : failure('NotFound', 'gone');
+    },
+  };
+  const record = buildAllocationRecord();
+  const deps = {
+    client,
+    configurations: new GoneConfigurations(client as never, { get: () => null, wrote: () => {} } as never),
+    networks: { find: () => ({ network: buildNetwork({ block: { ttlSeconds: now.ttlSeconds } }) }) },
+    records: {
+      ofHolder: (_: unknown, isOwn: (record: IpRecord) => boolean) =>
+        released.length === 0 && isOwn(record) ? [record] : [],
+      released: () => {},
+    },
+    ledger: {
+      release: async ({ name }: IpRecord) => {
+        released.push(name);
+        return { done: true };
+      },
+    },
+    events: NO_EVENTS,
+    log: pino({ enabled: false }),
+    isLeader: () => true,
+  };
+  const vanished = new VanishedAllocations(deps as never);
+  const look = async (atMs: number) => {
+    nowMs = atMs;
+    await vanished.look(KEY);
+    return released;
+  };
+  return { look, now };
+}
+
+test('what a vanished allocation held is given back when its NetworkConfiguration has been gone for its whole time', async () => {
+  const { look } = build({});
+  expect(await look(0)).toEqual([]);
+  expect(await look(3_599_000)).toEqual([]);
+  expect(await look(3_600_000)).toEqual(['10.0.2.50']);
+});
+
+test.each([
+  { name: 'while its NetworkConfiguration lives', world: { isConfigurationThere: true } },
+  { name: 'without a time to live', world: { ttlSeconds: 0 } },
+  { name: 'while the IPAllocation is there after all', world: { isAllocationThere: true } },
+])('it is kept $name', async ({ world }) => {
+  const { look } = build(world);
+  expect(await look(0)).toEqual([]);
+  expect(await look(7_200_000)).toEqual([]);
+});
+
+test('a NetworkConfiguration that comes back at the last moment keeps it', async () => {
+  const { look, now } = build({});
+  await look(0);
+  now.isConfigurationThere = true;
+  expect(await look(3_600_000)).toEqual([]);
+});

@@ -1,0 +1,68 @@
+import { GONE_FOR_MS } from '#controller/allocation-plan/next-of-held.ts';
+import { nameOfKey } from '#controller/give/fresh-objects.ts';
+import { Vanished } from '#controller/give/vanished.ts';
+import type { ReconcilerContext } from '#controller/reconcile/reconciler.ts';
+import { IP_ALLOCATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
+import { type IpRecord, isHeldState } from '#pkg/record/ip-record.ts';
+import { type AllocationDeps, giveBack } from './carry-out-allocation.ts';
+
+/** Nobody looks more often whether a NetworkConfiguration is still there. */
+const LOOK_AGAIN_MS = 600_000;
+
+/**
+ * What becomes of a record whose IPAllocation is gone without having given it back: somebody removed our finalizer. It is kept for the
+ * NetworkConfiguration while that lives, and given back when that is gone and the time of the address is over.
+ */
+export class VanishedAllocations {
+  readonly #deps: AllocationDeps;
+  readonly #reports: Vanished;
+
+  constructor(deps: AllocationDeps & Pick<ReconcilerContext, 'log'>) {
+    this.#deps = deps;
+    this.#reports = new Vanished({
+      kind: 'IPAllocation',
+      reason: 'AllocationVanished',
+      advice: ({ spec }) =>
+        `it is kept for its NetworkConfiguration; if no machine has it any more: ipledgerctl release ${spec.address}`,
+      events: deps.events,
+      log: deps.log,
+      nowMs: () => deps.client.timing.nowMs(),
+    });
+  }
+
+  isBack(key: string): void {
+    this.#reports.isBack(key);
+  }
+
+  /** Returns when to look again, or undefined. */
+  async look(key: string): Promise<number | undefined> {
+    const { namespace, name } = nameOfKey(key);
+    const isOwn = ({ spec: { holder, state } }: IpRecord) =>
+      holder.kind === 'IPAllocation' && holder.namespace === namespace && holder.name === name && isHeldState(state);
+    const records = this.#deps.records.ofHolder({ kind: 'IPAllocation', namespace, name }, isOwn);
+    // One without a uid was imported, and its IPAllocation is still to come.
+    const soonMs = this.#reports.look(
+      key,
+      records.filter(({ spec }) => spec.holder.uid !== undefined),
+    );
+    const waits = await Promise.all(records.map((record) => this.#reclaim(record)));
+    const all = [...waits, soonMs].filter((ms) => ms !== undefined);
+    return all.length === 0 ? undefined : Math.min(...all);
+  }
+
+  async #reclaim(record: IpRecord): Promise<number | undefined> {
+    const { client, configurations, networks } = this.#deps;
+    const { holder, pool } = record.spec;
+    const ttlSeconds = networks.find(pool.name)?.network.network?.ttlSeconds ?? 0;
+    if (ttlSeconds === 0 || holder.owner === undefined) return undefined;
+    const at = { namespace: holder.namespace, name: holder.owner.name };
+    if (configurations.find(at) !== null) return LOOK_AGAIN_MS;
+    if (configurations.goneMs(at) === null && !(await configurations.look(at))) return LOOK_AGAIN_MS;
+    const leftMs = Math.max(ttlSeconds * 1_000, GONE_FOR_MS) - (configurations.goneMs(at) ?? 0);
+    if (leftMs > 0) return leftMs;
+    const found = await client.get(IP_ALLOCATIONS, { namespace: holder.namespace, name: holder.name });
+    if (found.ok || found.because !== 'NotFound' || !(await configurations.look(at))) return LOOK_AGAIN_MS;
+    const ending = await giveBack(record, this.#deps);
+    return typeof ending === 'number' ? ending : undefined;
+  }
+}

@@ -1,0 +1,225 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { IP_ALLOCATIONS, NETWORK_CONFIGURATIONS, NETWORK_NAMESPACES } from '#pkg/kube/objects/vitistack-resources.ts';
+import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
+import { ALLOCATION_FINALIZER } from '#pkg/vitistack/vitistack-names.ts';
+import { specOf } from '#test/contract/record-spec.ts';
+import { mortal } from '#test/support/mortal-client.ts';
+import { turnedClock } from '#test/support/turned-clock.ts';
+import { type AllocationStage, allocationOf, NAMESPACE, PATIENCE, startAllocationStage } from './allocation-stage.ts';
+import { sure } from './spider-objects.ts';
+
+let stage: AllocationStage;
+
+beforeAll(async () => {
+  stage = await startAllocationStage();
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+beforeEach(() => stage.clear());
+
+const at = (name: string) => ({ namespace: NAMESPACE, name });
+const untilRecords = (expected: readonly string[]) =>
+  vi.waitFor(async () => expect((await stage.records()).toSorted()).toEqual(expected), PATIENCE);
+
+async function leadUntilDead(diesAt: number, isSent: boolean, act: () => Promise<unknown>): Promise<void> {
+  const { client, died, isDead } = mortal(stage.cluster.controller(), diesAt, isSent);
+  const ledger = openKubernetesLedger(client, { timeoutMs: 300, attemptTimeoutMs: 100 });
+  await using _leader = stage.lead({
+    client,
+    ledger,
+    viewClient: stage.cluster.controller(),
+    isLeader: () => !isDead(),
+  });
+  await act();
+  await died;
+}
+
+const deaths = (writes: readonly number[]) =>
+  writes.flatMap((write) => [
+    { write, when: 'before', isSent: false },
+    { write, when: 'after', isSent: true },
+  ]);
+
+describe('a leader that is killed and followed by another one', () => {
+  beforeEach(async () => {
+    await stage.network('prod-network', { ipv4RangeStart: '10.0.2.50' });
+  });
+
+  test.each(deaths([1, 2, 3, 4]))(
+    '$when write $write of an allocation: one record, the same address',
+    async ({ write, isSent }) => {
+      await leadUntilDead(write, isSent, () => stage.allocation('vm-0'));
+      await using _next = stage.lead();
+      expect(await stage.served('vm-0')).toMatchObject({ address: '10.0.2.50' });
+      expect(await stage.records()).toEqual(['10.0.2.50']);
+    },
+  );
+
+  test.each(deaths([1, 2, 3]))('$when write $write of a deletion: nothing is left', async ({ write, isSent }) => {
+    let made: KubeObject | null = null;
+    {
+      await using _first = stage.lead();
+      made = await stage.allocation('vm-0');
+      await stage.served('vm-0');
+    }
+    const own = made;
+    await leadUntilDead(write, isSent, () => stage.remove(own));
+    await using _next = stage.lead();
+    await stage.untilGone('vm-0');
+    await untilRecords([]);
+  });
+});
+
+test('two leaders serve 60 allocations of 60 addresses: each has one record, which its status shows', async () => {
+  await stage.network('prod-network', { ipv4RangeStart: '10.0.2.101', ipv4RangeEnd: '10.0.2.160' });
+  const names = Array.from({ length: 60 }, (_, index) => `vm-${index}`);
+  await Promise.all(names.map((name) => stage.configuration(name)));
+  await using _one = stage.lead();
+  await using _two = stage.lead();
+  await Promise.all(names.map((name) => sure(stage.admin.create(IP_ALLOCATIONS, allocationOf(name, name)))));
+  const addresses = await Promise.all(names.map(async (name) => (await stage.served(name))['address']));
+  expect(new Set(addresses).size).toBe(60);
+  await vi.waitFor(async () => {
+    const records = await stage.ledger.list({ limit: 500 });
+    expect(records).toHaveLength(60);
+    expect(Object.fromEntries(records.map(({ spec }) => [spec.holder.name, spec.address]))).toEqual(
+      Object.fromEntries(names.map((name, index) => [name, addresses[index]])),
+    );
+  }, PATIENCE);
+});
+
+describe('somebody else writes', () => {
+  beforeEach(async () => {
+    await stage.network('prod-network', { ipv4RangeStart: '10.0.2.50' });
+  });
+
+  test('a status that is replaced again and again is repaired, with few writes, and the address stays', async () => {
+    await using _leader = stage.lead();
+    await stage.allocation('vm-0');
+    await stage.served('vm-0');
+    const writes = () => stage.cluster.server.requestCount({ verb: 'PATCH', resource: 'ipallocations' });
+    const before = await writes();
+    for (let round = 0; round < 20; round += 1) {
+      const { metadata } = await stage.get('vm-0');
+      const body = { ...allocationOf('vm-0', 'vm-0'), metadata, status: { phase: 'Error', message: `round ${round}` } };
+      await stage.admin.update(IP_ALLOCATIONS, body, { subresource: 'status' });
+      await wait(100);
+    }
+    // Ten at once, and then one in 10 s.
+    expect((await writes()) - before).toBeLessThanOrEqual(11);
+    expect(await stage.served('vm-0')).toMatchObject({ address: '10.0.2.50', prefix: 24 });
+    expect(await stage.records()).toEqual(['10.0.2.50']);
+  });
+
+  test('finalizer and labels that are stripped come back, and a record that is deleted by hand too', async () => {
+    await using _leader = stage.lead();
+    await stage.allocation('vm-0');
+    await stage.served('vm-0');
+    const stripped = { metadata: { finalizers: null, labels: null, ownerReferences: null } };
+    await sure(stage.admin.patch(IP_ALLOCATIONS, at('vm-0'), stripped));
+    await vi.waitFor(async () => {
+      const { metadata } = await stage.get('vm-0');
+      expect(metadata.finalizers).toEqual([ALLOCATION_FINALIZER]);
+      expect(Object.keys(metadata.labels ?? {})).toHaveLength(2);
+      expect(metadata.ownerReferences).toMatchObject([{ kind: 'NetworkConfiguration', name: 'vm-0' }]);
+    }, PATIENCE);
+    const [record] = await stage.ledger.list({ limit: 10 });
+    if (record !== undefined) await stage.ledger.release(record);
+    await untilRecords(['10.0.2.50']);
+  });
+
+  test('an allocation that vanished keeps its address for its NetworkConfiguration, and one of its name goes on with it', async () => {
+    const leader = stage.lead();
+    await using _leader = leader;
+    const made = await stage.allocation('vm-0', { spec: { requestedAddress: '10.0.2.77' } });
+    await stage.served('vm-0');
+    await sure(
+      stage.admin.patch(IP_ALLOCATIONS, at('vm-0'), {
+        metadata: { finalizers: ['a.test/hold', ALLOCATION_FINALIZER] },
+      }),
+    );
+    await stage.remove(made);
+    await sure(stage.admin.patch(IP_ALLOCATIONS, at('vm-0'), { metadata: { finalizers: null } }));
+    await stage.untilGone('vm-0');
+    expect(await stage.records()).toEqual(['10.0.2.77']);
+    await stage.allocation('vm-0');
+    expect(await stage.served('vm-0')).toMatchObject({ address: '10.0.2.77' });
+    const [record] = await stage.ledger.list({ limit: 10 });
+    expect(record?.spec.holder.uid).toBe((await stage.get('vm-0')).metadata.uid);
+  });
+
+  test('addresses that static-ip-operator gave are taken over as they are, and nobody is renumbered', async () => {
+    await stage.ledger.create(specOf('10.0.2.60'));
+    for (const [name, address] of [
+      ['vm-0', '10.0.2.55'],
+      ['vm-1', '10.0.2.50'],
+      ['vm-2', '10.0.2.60'],
+    ] as const) {
+      await stage.allocation(name);
+      await stage.setStatus(IP_ALLOCATIONS, name, { phase: 'Allocated', address });
+    }
+    await using _leader = stage.lead();
+    await stage.allocation('vm-3');
+    expect(await stage.served('vm-3')).toMatchObject({ address: '10.0.2.51' });
+    await untilRecords(['10.0.2.50', '10.0.2.51', '10.0.2.55', '10.0.2.60']);
+    const message = await stage.says('vm-2', 'Error', /10\.0\.2\.60 is held by Pod/);
+    expect(message).toMatch(/both are left as they are/);
+    expect((await stage.get('vm-2'))['status']).toMatchObject({ address: '10.0.2.60' });
+  });
+});
+
+describe('point 6: the time of an address', () => {
+  test('it is renewed while its NetworkConfiguration lives, and over only when that is gone, and has been for a minute', async () => {
+    const clock = turnedClock();
+    await stage.network('prod-network', { ipv4RangeStart: '10.0.2.50', ttlSeconds: 60 });
+    const lead = () => stage.lead({ now: clock.now });
+    {
+      await using _leader = lead();
+      await stage.allocation('vm-0');
+      await stage.served('vm-0');
+    }
+    // Away for longer than its time. It comes back, looks, and reclaims nothing.
+    clock.turn(3_600_000);
+    {
+      await using _leader = lead();
+      await stage.allocation('vm-1');
+      await stage.served('vm-1');
+      expect(await stage.served('vm-0')).toMatchObject({ address: '10.0.2.50' });
+    }
+    const configuration = await sure(stage.admin.get(NETWORK_CONFIGURATIONS, at('vm-0')));
+    await sure(stage.admin.patch(IP_ALLOCATIONS, at('vm-0'), { metadata: { ownerReferences: null } }));
+    await stage.remove(configuration, NETWORK_CONFIGURATIONS);
+    clock.turn(3_600_000);
+    const client = stage.cluster.controller({ timing: { ...SYSTEM_TIMING, nowMs: clock.nowMs } });
+    await using _leader = stage.lead({ now: clock.now, client });
+    // It is looked for in the API server, and again a minute later: until then the address is kept.
+    await stage.says('vm-0', 'Allocated', /NetworkConfiguration vm-0 is gone: the address is given back after/);
+    expect((await stage.records()).toSorted()).toEqual(['10.0.2.50', '10.0.2.51']);
+    clock.turn(61_000);
+    const touch = () =>
+      sure(stage.admin.patch(IP_ALLOCATIONS, at('vm-0'), { metadata: { annotations: { touched: 'yes' } } }));
+    await touch();
+    await stage.says('vm-0', 'Released', /10\.0\.2\.50 was given back/);
+    await untilRecords(['10.0.2.51']);
+    expect((await stage.get('vm-0'))['status']).not.toHaveProperty('address');
+    // Back again, it asks for the address that it had, although a lower one would be free too.
+    await sure(stage.admin.patch(NETWORK_NAMESPACES, at('prod-network'), LOWER));
+    await stage.configuration('vm-0');
+    expect(await stage.served('vm-0')).toMatchObject({ address: '10.0.2.50' });
+  });
+});
+
+const LOWER = { spec: { ipAllocation: { static: { ipv4RangeStart: '10.0.2.40' } } } };
+
+test('after a restore of etcd an allocation waits, because a number that looks free may be in use', async () => {
+  await stage.network('prod-network', { ipv4RangeStart: '10.0.2.50' });
+  let missingForMs = 3_000;
+  await using _leader = stage.lead({ recordsMissingForMs: () => missingForMs });
+  await stage.allocation('vm-0');
+  await stage.says('vm-0', 'Pending', /etcd may have been restored/);
+  expect(await stage.records()).toEqual([]);
+  missingForMs = 0;
+  expect(await stage.served('vm-0')).toMatchObject({ address: '10.0.2.50' });
+});
