@@ -29,6 +29,7 @@ import { findStoredProblems } from '#pkg/record/record-problems.ts';
 import { recordedAddresses } from '#pkg/record/record-value.ts';
 import type { AdminClient } from './admin-client.ts';
 import { readPools, readRecords } from './cluster-objects.ts';
+import { describeSharedRanges, readNetworkPools } from './network-pools.ts';
 import { findVanishedClaims } from './vanished-claims.ts';
 
 /** Answers what records and pools alone can answer, from the API server and with the rights of the operator. */
@@ -148,13 +149,25 @@ async function namesOf(client: KubeClient, { family, value }: Address): Promise<
 }
 
 async function checkRecords(client: KubeClient): Promise<CheckAnswer> {
-  const [pools, records] = [await readPools(client), await readRecords(client)];
-  const findings = findStoredProblems(records.items, pools, ({ spec }) => toHolderText(spec.holder));
+  const [pools, records, networks] = [
+    await readPools(client),
+    await readRecords(client),
+    await readNetworkPools(client),
+  ];
+  const own = (networks ?? []).map((pool) => [pool.name, pool] as const);
+  const all = { ...pools, pools: new Map([...pools.pools, ...own]) };
+  const judged = records.items.filter(({ spec }) => networks !== null || spec.pool.kind === 'SpiderIPPool');
+  const findings = findStoredProblems(judged, all, ({ spec }) => toHolderText(spec.holder));
+  const overlaps = describeSharedRanges(networks ?? [], [...pools.pools.values()]).map((message) => ({
+    kind: 'overlapping-pools' as const,
+    subject: message.split(' ')[1] ?? '',
+    message: `${message}; each address is given once, whoever asks first`,
+  }));
   const broken = [...pools.problems, ...records.problems].map((message) => ({
     kind: 'broken-object' as const,
     subject: message.split(':', 1)[0] ?? message,
     message,
   }));
   const vanished = await findVanishedClaims(client, records.items);
-  return { recordsChecked: records.items.length, findings: [...findings, ...vanished, ...broken] };
+  return { recordsChecked: records.items.length, findings: [...findings, ...vanished, ...overlaps, ...broken] };
 }
