@@ -34,7 +34,7 @@ export class RawClients implements Disposable {
   /** `models` are records as the agents of the nodes write them. */
   static start(
     { url, caFile }: ApiAccess,
-    nodes: readonly JoinedNode[],
+    nodes: readonly Pick<JoinedNode, 'name' | 'token'>[],
     models: readonly RecordSpec[],
     firstAddress = FIRST_ADDRESS,
   ): RawClients {

@@ -8,6 +8,7 @@ import { benchPatterns } from './cluster-patterns.ts';
 import { benchRate } from './cluster-rate.ts';
 import { benchStickyWaiters } from './cluster-sticky.ts';
 import { benchWaiters } from './cluster-waiters.ts';
+import { benchAllocations } from './controller-allocations.ts';
 import { benchControllerCalls } from './controller-calls.ts';
 import { benchControllerMemory } from './controller-memory.ts';
 import { benchControllerSize } from './controller-size.ts';
@@ -32,6 +33,7 @@ const BENCHES = {
   'controller-size': benchControllerSize,
   status: benchStatusWrites,
   'workloads-memory': benchWorkloadsMemory,
+  allocations: benchAllocations,
 };
 
 /** `npm run bench:cluster` runs all, `npm run bench:cluster -- fit` the named ones. */
