@@ -43,13 +43,22 @@ export class AdoptionGate {
   async #open(term: Term): Promise<boolean> {
     const { client } = this.#deps;
     while (!this.#isAdopted && !term.signal.aborted) {
-      if (!(await this.look(term))) await sleep(client.timing, LOOK_EVERY_MS, term.signal);
+      if (!(await this.#look(term))) await sleep(client.timing, LOOK_EVERY_MS, term.signal);
     }
     return !term.signal.aborted;
   }
 
-  /** Whether it is open now. */
-  async look(term: Pick<Term, 'mayWrite'>): Promise<boolean> {
+  /** Whether it is open now. What cannot be read is logged: then it is not. */
+  async isOpen(term: Pick<Term, 'mayWrite'>): Promise<boolean> {
+    try {
+      return await this.#look(term);
+    } catch (thrown) {
+      this.#deps.log.warn({ err: thrown }, 'adoption cannot be checked');
+      return false;
+    }
+  }
+
+  async #look(term: Pick<Term, 'mayWrite'>): Promise<boolean> {
     if (this.#isAdopted) return true;
     const { client, source, podName, log, now, advice } = this.#deps;
     const { isAdopted, addresses, unreadable, accounts } = await source.lookForLegacy(client);

@@ -1,4 +1,5 @@
 import { COLLECT_DEFAULTS, type CollectSettings } from '#controller/judge/collect-settings.ts';
+import type { ProviderSettings } from '#controller/provider-plan/judge-configuration.ts';
 import { type Env, EnvReader } from '#pkg/config/env-reader.ts';
 import { readHeapMb } from '#pkg/config/heap-setting.ts';
 import { findVariableWarnings } from '#pkg/config/variable-warnings.ts';
@@ -25,8 +26,7 @@ export interface ControllerEnv {
   readonly leaseName: string;
   readonly pace: ElectionPace;
   readonly collect: CollectSettings;
-  /** Of the ranges of NetworkNamespaces of Vitistack. */
-  readonly rangeRules: RangeRules;
+  readonly vitistack: { readonly rangeRules: RangeRules; readonly providerSettings: ProviderSettings };
   /** Null: by the memory limit. */
   readonly heapMb: number | null;
 }
@@ -84,7 +84,10 @@ export function readFrom(read: EnvReader): ControllerEnv {
     leaseName: read.text('LEADER_LEASE_NAME', 'ipledger-controller'),
     pace: readPace(read),
     collect: readCollect(read),
-    rangeRules: { floor: read.whole('VITISTACK_RANGE_FLOOR', 2, 1, 1_000) },
+    vitistack: {
+      rangeRules: { floor: read.whole('VITISTACK_RANGE_FLOOR', 2, 1, 1_000) },
+      providerSettings: { isStrict: read.flag('STATIC_IP_STRICT_DEFAULTS', false) },
+    },
     heapMb: readHeapMb(read),
   };
 }

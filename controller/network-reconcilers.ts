@@ -16,13 +16,12 @@ import { sampleGauges } from '#controller/project/sample-gauges.ts';
 import { ShortageBoard } from '#controller/project/shortage-board.ts';
 import type { ReconcilerContext } from '#controller/reconcile/reconciler.ts';
 import { type KeepAutoPoolsOptions, keepAutoPools } from '#controller/subnets/keep-auto-pools.ts';
-import { serveVitistack } from '#controller/vitistack/serve-vitistack.ts';
+import { type ServeVitistackOptions, serveVitistack } from '#controller/vitistack/serve-vitistack.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import type { Resource } from '#pkg/kube/objects/kube-object.ts';
 import { ENDPOINTS, RESERVED_IPS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Trouble } from '#pkg/kube/watch/reflector.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import type { RangeRules } from '#pkg/vitistack/read-network-namespace.ts';
 
 export interface NetworkReconcilersOptions extends ReconcilerContext {
   readonly ledger: Pick<Ledger, 'takenOf' | 'create' | 'amend' | 'release'>;
@@ -35,7 +34,7 @@ export interface NetworkReconcilersOptions extends ReconcilerContext {
   readonly recordsMissingForMs: () => number;
   readonly adoptPools: boolean;
   readonly claimScope?: ClaimScope;
-  readonly rangeRules: RangeRules;
+  readonly vitistack: Pick<ServeVitistackOptions, 'rangeRules' | 'providerSettings' | 'isAdopted'>;
   /** Null: no pools are made from subnets. */
   readonly autoPools: Pick<KeepAutoPoolsOptions, 'workloads' | 'wishRules' | 'readAgainMs'> | null;
 }
@@ -69,7 +68,7 @@ export function startNetworkReconcilers(options: NetworkReconcilersOptions): Net
   stack.use(projectSubnets(all));
   stack.use(projectEndpoints(all));
   stack.use(serveClaims(all));
-  stack.use(serveVitistack(all));
+  stack.use(serveVitistack({ ...all, ...options.vitistack }));
   if (autoPools !== null && shortages !== null) stack.use(keepAutoPools({ ...all, ...autoPools, shortages }));
   return {
     gauges: () => sampleGauges({ catalog, records, subnets }),

@@ -3,6 +3,7 @@ import { type AdmissionSettings, startAdmission } from '#controller/admission/st
 import type { ClaimScope } from '#controller/claims/claim-scope.ts';
 import { collectorTask } from '#controller/collect/collector.ts';
 import { SPIDERPOOL } from '#pkg/adopt/spiderpool.ts';
+import { VITISTACK } from '#pkg/adopt/vitistack/vitistack.ts';
 import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { KubeClient } from '#pkg/kube/client/client.ts';
@@ -69,6 +70,16 @@ export async function startController(setting: ControllerSetting, log: Logger): 
   const collect = collectorTask({ client, settings, metrics, events, log, timing: SYSTEM_TIMING, now });
   const { leaseFreshMs, settleMs } = settings;
   const nowMs = () => SYSTEM_TIMING.nowMs();
+  const vitistackGate = new AdoptionGate({
+    client,
+    podName: env.podName,
+    log,
+    now,
+    source: VITISTACK,
+    advice:
+      'static-ip-operator is or was here: run ipledgerctl import --from vitistack; Vitistack is not served before',
+  });
+  const vitistack = { ...env.vitistack, gate: vitistackGate };
   const upkeep = upkeepTask({
     client,
     ledger,
@@ -79,7 +90,7 @@ export async function startController(setting: ControllerSetting, log: Logger): 
     nowMs,
     settleMs,
     claimScope,
-    rangeRules: env.rangeRules,
+    vitistack,
     onGauges,
   });
   const tasks = [gate.behind(collect), gate.behind(upkeep)];

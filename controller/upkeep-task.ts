@@ -8,8 +8,8 @@ import { workloadPodsOf } from '#controller/subnets/workload-pods.ts';
 import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
-import type { RangeRules } from '#pkg/vitistack/read-network-namespace.ts';
 
+import type { AdoptionGate } from './adoption.ts';
 import { type NetworkReconcilersOptions, startNetworkReconcilers } from './network-reconcilers.ts';
 
 export interface UpkeepDeps {
@@ -20,7 +20,9 @@ export interface UpkeepDeps {
   readonly log: Logger;
   readonly now: () => Date;
   readonly nowMs: () => number;
-  readonly rangeRules: RangeRules;
+  readonly vitistack: Pick<NetworkReconcilersOptions['vitistack'], 'rangeRules' | 'providerSettings'> & {
+    readonly gate: AdoptionGate;
+  };
   /** How long agents are given to write records back after a break. */
   readonly settleMs: number;
   readonly claimScope: ClaimScope;
@@ -36,7 +38,10 @@ export function upkeepTask(deps: UpkeepDeps): LeaderTask {
   return { name: 'upkeep', run: (term) => keepUp(term, deps) };
 }
 
-async function keepUp(term: Term, { config, onGauges, nowMs, settleMs, ...deps }: UpkeepDeps): Promise<void> {
+async function keepUp(
+  term: Term,
+  { config, onGauges, nowMs, settleMs, vitistack, ...deps }: UpkeepDeps,
+): Promise<void> {
   const { view, signal } = term;
   await using reconcilers = startNetworkReconcilers({
     ...deps,
@@ -47,6 +52,7 @@ async function keepUp(term: Term, { config, onGauges, nowMs, settleMs, ...deps }
     nodeCount: () => view.nodes.size,
     rules: config,
     recordsMissingForMs: () => Math.max(0, view.steadySinceMs + settleMs - nowMs()),
+    vitistack: { ...vitistack, isAdopted: () => vitistack.gate.isOpen(term) },
     adoptPools: config.enableSpiderSubnet,
     autoPools:
       config.enableSpiderSubnet && config.enableAutoPoolForApplication

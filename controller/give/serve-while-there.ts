@@ -14,6 +14,8 @@ interface Guest {
   readonly role: string;
   /** All of them must be there. Asked each time, because another version of a kind may come. Null: they are not here. */
   readonly kinds: () => Promise<readonly Resource[] | null>;
+  /** Whether it may begin. Asked when all kinds are there, again and again until it is true; by default it may. */
+  readonly mayBegin?: () => Promise<boolean>;
   readonly lookEveryMs?: number | undefined;
 }
 
@@ -48,7 +50,8 @@ async function run(guest: Guest, serve: Parameters<typeof serveWhileThere>[1], s
     const because = kinds === null ? 'NotServed' : await whyNotServed(client, kinds);
     if (kinds !== null && because === null) {
       isRefused = false;
-      await serveUntilGone(guest, (visit) => serve(visit, kinds), signal);
+      const mayBegin = (await guest.mayBegin?.()) ?? true;
+      if (mayBegin) await serveUntilGone(guest, (visit) => serve(visit, kinds), signal);
     } else if (because === 'Forbidden' && !isRefused) {
       isRefused = true;
       log.warn(`${name} is here, and the controller has no rights on it: apply ${role}`);

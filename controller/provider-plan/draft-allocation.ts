@@ -4,7 +4,12 @@ import type { NewObject } from '#pkg/kube/objects/kube-object.ts';
 import { allocationName, otherAllocationName } from '#pkg/vitistack/provider-names.ts';
 import type { NetworkConfiguration, ShownInterface } from '#pkg/vitistack/read-network-configuration.ts';
 import type { NetworkNamespace } from '#pkg/vitistack/read-network-namespace.ts';
-import { allocationLabels, configurationOwner, LAST_ADDRESS_ANNOTATION } from '#pkg/vitistack/vitistack-names.ts';
+import {
+  allocationLabels,
+  configurationOwner,
+  LAST_ADDRESS_ANNOTATION,
+  MADE_ANNOTATION,
+} from '#pkg/vitistack/vitistack-names.ts';
 import type { ServedInterface } from './serving-allocations.ts';
 
 export interface AllocationDraft {
@@ -30,7 +35,10 @@ export function draftAllocation(
         namespace,
         name: allocationName(name, wanted.name),
         labels: allocationLabels(network.name, name),
-        ...(asked === null || isTakenOver === true ? {} : { annotations: { [LAST_ADDRESS_ANNOTATION]: asked } }),
+        annotations: {
+          [MADE_ANNOTATION]: name,
+          ...(asked === null || isTakenOver === true ? {} : { [LAST_ADDRESS_ANNOTATION]: asked }),
+        },
         ownerReferences: [configurationOwner(name, uid)],
       },
       spec: {

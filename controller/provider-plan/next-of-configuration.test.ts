@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TAKEN_OVER_ANNOTATION } from '#pkg/vitistack/provider-names.ts';
-import { CONFIGURATION_FINALIZER, LAST_ADDRESS_ANNOTATION } from '#pkg/vitistack/vitistack-names.ts';
+import { CONFIGURATION_FINALIZER, LAST_ADDRESS_ANNOTATION, MADE_ANNOTATION } from '#pkg/vitistack/vitistack-names.ts';
 import { allocated, allocation, configuration, factsOf, network } from '#test/support/build-configuration.ts';
 import type { ConfigurationStep } from './configuration-step.ts';
 import type { ConfigurationFacts } from './judge-configuration.ts';
@@ -124,6 +124,18 @@ test.each<{ name: string; facts: ConfigurationFacts; isStrict?: boolean; step: s
     step: 'delete web-eth0',
   },
   {
+    name: 'deleted: what others made is left to Kubernetes',
+    facts: factsOf(configuration({ metadata: { deletionTimestamp: 'x' } }), [
+      allocation('eth0', {}, { name: 'by-hand' }),
+    ]),
+    step: 'let-go',
+  },
+  {
+    name: 'an interface that it does not ask for, made by somebody else: left alone',
+    facts: factsOf(configuration(), [READY, allocation('eth1', {}, { name: 'web-eth1' })]),
+    step: 'status Ready',
+  },
+  {
     name: 'deleted, with all IPAllocations on their way out: it may go',
     facts: factsOf(configuration({ metadata: { deletionTimestamp: 'x' } }), [
       allocation('eth0', {}, { metadata: { deletionTimestamp: 'x' } }),
@@ -176,7 +188,7 @@ test('the IPAllocation of an interface has the name, labels and owner of the pub
     ],
   });
   const draft = step.do === 'create' ? step.drafts[0]?.object : undefined;
-  expect(draft?.metadata.annotations).toBeUndefined();
+  expect(draft?.metadata.annotations).toEqual({ [MADE_ANNOTATION]: 'web' });
   expect(draft?.['spec']).not.toHaveProperty('requestedAddress');
 });
 

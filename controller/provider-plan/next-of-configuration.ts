@@ -7,7 +7,7 @@ import { planConfigurationStatus } from './configuration-status.ts';
 import type { ConfigurationStep } from './configuration-step.ts';
 import { draftAllocation } from './draft-allocation.ts';
 import { type ConfigurationFacts, judgeConfiguration, type ProviderSettings } from './judge-configuration.ts';
-import { isNameFor, type ServedInterface, serveInterfaces } from './serving-allocations.ts';
+import { type ServedInterface, serveInterfaces } from './serving-allocations.ts';
 
 /** Set by Kubernetes on an owner that is deleted with `--cascade=orphan`: its dependents are to live on. */
 const ORPHAN = 'orphan';
@@ -68,21 +68,22 @@ function sign(
 }
 
 /** We made it, and the configuration has moved to another network, or has the interface no more. What others made is theirs. */
-function isSurplus(it: IpAllocation, { name, interfaces }: NetworkConfiguration, network: NetworkNamespace): boolean {
-  if (!isNameFor(it.name, name, it.interface)) return false;
+function isSurplus(it: IpAllocation, { interfaces }: NetworkConfiguration, network: NetworkNamespace): boolean {
+  if (!it.isMadeByUs) return false;
   return it.networkNamespace !== network.name || !interfaces.some((wanted) => wanted.name === it.interface);
 }
 
 function nextOfDeleted({ configuration, allocations }: ConfigurationFacts): ConfigurationStep {
   const { finalizers } = configuration;
   if (!finalizers.includes(CONFIGURATION_FINALIZER)) return { do: 'rest' };
-  const left = finalizers.includes(ORPHAN) ? [] : allocations.filter((it) => !it.isDeleting);
+  // Those of others have an owner reference: Kubernetes ends them.
+  const left = finalizers.includes(ORPHAN) ? [] : allocations.filter((it) => it.isMadeByUs && !it.isDeleting);
   if (left.length > 0) return { do: 'delete', allocations: left };
   return { do: 'let-go', metadata: { finalizers: withoutOurs(finalizers) } };
 }
 
-function giveUp({ configuration: { name, finalizers }, allocations }: ConfigurationFacts): ConfigurationStep {
-  const own = allocations.filter((it) => !it.isDeleting && isNameFor(it.name, name, it.interface));
+function giveUp({ configuration: { finalizers }, allocations }: ConfigurationFacts): ConfigurationStep {
+  const own = allocations.filter((it) => !it.isDeleting && it.isMadeByUs);
   if (own.length > 0) return { do: 'delete', allocations: own };
   return {
     do: 'let-go',

@@ -1,4 +1,3 @@
-import { allocationName, otherAllocationName } from '#pkg/vitistack/provider-names.ts';
 import type { IpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
 import {
   MOST_INTERFACES,
@@ -20,25 +19,17 @@ export interface ServedInterface {
  * without one of its own.
  */
 export function serveInterfaces(
-  { name, interfaces, shown }: NetworkConfiguration,
+  { interfaces, shown }: NetworkConfiguration,
   allocations: readonly IpAllocation[],
 ): readonly ServedInterface[] {
   const named = (wanted: WantedInterface) => allocations.filter((it) => it.interface === wanted.name);
-  const isOwn = (wanted: WantedInterface) => (it: IpAllocation) => isNameFor(it.name, name, wanted.name);
   const unnamed = interfaces.some((it) => it.name === '') ? [] : allocations.filter((it) => it.interface === '');
-  const forUnnamed = interfaces.find((it) => !named(it).some((own) => !isOwn(it)(own))) ?? interfaces[0];
+  const forUnnamed = interfaces.find((it) => named(it).every(({ isMadeByUs }) => isMadeByUs)) ?? interfaces[0];
   return unique(interfaces).map((wanted) => {
     const found = shown.find((it) => isSameInterface(it, wanted)) ?? null;
     const serving = [...named(wanted), ...(wanted === forUnnamed ? unnamed : [])];
     return { wanted, shown: found, allocations: inOrder(serving, found) };
   });
-}
-
-/** The names that we give; whatever has another name was made by somebody else. */
-export function isNameFor(name: string, configuration: string, interfaceName: string): boolean {
-  return (
-    name === allocationName(configuration, interfaceName) || name === otherAllocationName(configuration, interfaceName)
-  );
 }
 
 /** The second interface of a name is nobody's: an IPAllocation could not say which one it means. */

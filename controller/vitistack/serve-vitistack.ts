@@ -14,6 +14,8 @@ import { ShownAddresses } from '#controller/give/shown-addresses.ts';
 import { Unserved } from '#controller/give/unserved.ts';
 import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
+import { serveProvider } from '#controller/provider/serve-provider.ts';
+import type { ProviderSettings } from '#controller/provider-plan/judge-configuration.ts';
 import type { ReconcilerContext } from '#controller/reconcile/reconciler.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
@@ -39,12 +41,17 @@ export interface ServeVitistackOptions extends ReconcilerContext {
   /** For how long records may still be missing, because the store may have been restored and agents write them back. */
   readonly recordsMissingForMs: () => number;
   readonly lookEveryMs?: number;
+  readonly providerSettings: ProviderSettings;
+  /** Whether the addresses of static-ip-operator have their records, so that it is known what is free. */
+  readonly isAdopted: () => Promise<boolean>;
 }
+
+const ROLE = 'deploy/rbac-vitistack.yaml';
 
 /** Waits, without watches, until the kinds of Vitistack are here, and serves IPAllocations while they are. */
 export function serveVitistack(options: ServeVitistackOptions): AsyncDisposable {
-  const { client, log, lookEveryMs } = options;
-  const guest = { client, log, name: 'Vitistack', role: 'deploy/rbac-vitistack.yaml', lookEveryMs };
+  const { client, log, lookEveryMs, isAdopted: mayBegin } = options;
+  const guest = { client, log, name: 'Vitistack', role: ROLE, lookEveryMs, mayBegin };
   return serveWhileThere({ ...guest, kinds: () => findKinds(client) }, (visit, [, networks]) =>
     startVitistack(options, visit, networks ?? NETWORK_NAMESPACES),
   );
@@ -92,6 +99,15 @@ function startVitistack(options: ServeVitistackOptions, { stack, watch }: Visit,
   };
   stack.use(reconcileAllocations(sources));
   stack.use(reportOverlaps({ ...options, networks, networksView: views.networks, pools }));
+  const provider = {
+    configurationsView: views.configurations,
+    allocationsView: views.allocations,
+    networksView: views.networks,
+    networkResource: networksResource,
+    settings: options.providerSettings,
+    role: ROLE,
+  };
+  stack.use(serveProvider({ ...options, ...provider, networks }));
 }
 
 function readShown(object: KubeObject) {

@@ -1,7 +1,7 @@
 import { type Address, tryParseAddress } from '#pkg/ip/address.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { readOwners, type StoredOwner } from '#pkg/kube/objects/stored-owner.ts';
-import { LAST_ADDRESS_ANNOTATION } from './vitistack-names.ts';
+import { LAST_ADDRESS_ANNOTATION, MADE_ANNOTATION } from './vitistack-names.ts';
 
 export const ALLOCATION_PHASES = ['Pending', 'Allocated', 'Released', 'Error'] as const;
 type AllocationPhase = (typeof ALLOCATION_PHASES)[number];
@@ -32,6 +32,8 @@ export interface IpAllocation {
   readonly shownAddress: Address | null;
   /** The address that it had before its time was over. */
   readonly lastAddress: Address | null;
+  /** Our own controller made it for an interface of the NetworkConfiguration. What others made, it never deletes. */
+  readonly isMadeByUs: boolean;
 }
 
 const LONGEST_NAME = 253;
@@ -64,6 +66,7 @@ export function readIpAllocation({ metadata, spec, status: stored }: KubeObject)
     phase: ALLOCATION_PHASES.find((phase) => phase === status['phase']) ?? null,
     shownAddress: readAddress(status['address']),
     lastAddress: readAddress(metadata.annotations?.[LAST_ADDRESS_ANNOTATION]),
+    isMadeByUs: metadata.annotations?.[MADE_ANNOTATION] !== undefined,
   };
 }
 

@@ -17,6 +17,9 @@ export const STATIC_PROVIDER = 'static-ip-operator';
 /** The address that an IPAllocation had before its time was over: asked for again if its NetworkConfiguration comes back. */
 export const LAST_ADDRESS_ANNOTATION = 'ipledger.io/last-address';
 
+/** On an IPAllocation that we made for an interface of a NetworkConfiguration; its value is the name of that one. */
+export const MADE_ANNOTATION = 'ipledger.io/made-for';
+
 /** Names that are too long or not legal as a label are hashed. Nobody finds an object by these labels alone: `spec` tells. */
 export function allocationLabels(networkNamespace: string, networkConfiguration: string): Record<string, string> {
   return {

@@ -187,12 +187,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
     ['pino'],
   ),
-  // What is to be done for a NetworkConfiguration of Vitistack. Statuses are compared with Node's own function.
-  'controller/provider-plan': {
-    rooms: [...CONTROLLER, 'pkg/vitistack', 'controller/project'],
-    packages: [],
-    node: /^controller\/provider-plan\/[a-z-]*(status|summary)\.ts$/,
-  },
   // What is to be done for an IPAllocation of Vitistack.
   'controller/allocation-plan': pure([...CONTROLLER, 'pkg/vitistack', 'controller/project']),
   'controller/allocations': onNode(
@@ -207,6 +201,26 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
     ['pino'],
   ),
+  // What is to be done for a NetworkConfiguration of Vitistack. Statuses are compared with Node's own function.
+  'controller/provider-plan': {
+    rooms: [...CONTROLLER, 'pkg/vitistack', 'controller/project'],
+    packages: [],
+    node: /^controller\/provider-plan\/[a-z-]*(status|summary)\.ts$/,
+  },
+  // What Vitistack expects of static-ip-operator, besides the addresses.
+  'controller/provider': onNode(
+    [
+      ...CONTROLLER,
+      'pkg/vitistack',
+      'controller/cluster-view',
+      'controller/reconcile',
+      'controller/project',
+      'controller/give',
+      'controller/allocations',
+      'controller/provider-plan',
+    ],
+    ['pino'],
+  ),
   // Starts what serves Vitistack, while its kinds are here.
   'controller/vitistack': onNode(
     [
@@ -217,6 +231,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'controller/project',
       'controller/give',
       'controller/allocations',
+      'controller/provider-plan',
+      'controller/provider',
     ],
     ['pino'],
   ),
@@ -250,12 +266,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...CONTROLLER,
       ...OPERATIONS,
       'pkg/adopt',
+      'pkg/adopt/vitistack',
       'pkg/vitistack',
       'controller/cluster-view',
       'controller/reconcile',
       'controller/judge',
       'controller/project',
       'controller/claims',
+      'controller/provider-plan',
       'controller/vitistack',
       'controller/lifecycle',
       'controller/subnets',

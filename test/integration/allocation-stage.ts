@@ -159,6 +159,8 @@ function startLeader(cluster: LedgerCluster, wish: LeadWish): Leader {
       ledger: wish.ledger ?? openKubernetesLedger(client),
       events: { emit: (event) => void told.push(event) },
       rangeRules: { floor: 2 },
+      providerSettings: { isStrict: false },
+      isAdopted: async () => true,
       recordsMissingForMs: wish.recordsMissingForMs ?? (() => 0),
       lookEveryMs: 500,
     }),

@@ -40,7 +40,14 @@ function lead(): AsyncDisposable {
     lookEveryMs: 500,
   };
   stack.use(serveClaims(context));
-  stack.use(serveVitistack({ ...context, rangeRules: { floor: 2 } }));
+  stack.use(
+    serveVitistack({
+      ...context,
+      rangeRules: { floor: 2 },
+      providerSettings: { isStrict: false },
+      isAdopted: async () => true,
+    }),
+  );
   return { [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 

@@ -37,7 +37,11 @@ test('the life of a pool: admitted, used, shown, not deleted, given back, gone; 
   await using reconcilers = startNetworkReconcilers({
     recordsMissingForMs: () => 0,
     adoptPools: true,
-    rangeRules: { floor: 2 },
+    vitistack: {
+      rangeRules: { floor: 2 },
+      providerSettings: { isStrict: false },
+      isAdopted: async () => true,
+    },
     client,
     ledger,
     log: silent,

@@ -122,7 +122,11 @@ export async function lead(stage: Pick<SubnetStage, 'cluster'>, options: LeadOpt
       nodeCount: () => 1,
       recordsMissingForMs,
       adoptPools: true,
-      rangeRules: { floor: 2 },
+      vitistack: {
+        rangeRules: { floor: 2 },
+        providerSettings: { isStrict: false },
+        isAdopted: async () => true,
+      },
       rules: { enableStatefulSet: true, enableCleanOutdatedEndpoint: false },
       autoPools: {
         workloads: workloadPodsOf(view),

@@ -4,7 +4,7 @@ import { TAKEN_OVER_ANNOTATION } from '#pkg/vitistack/provider-names.ts';
 import { type IpAllocation, readIpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
 import { type NetworkConfiguration, readNetworkConfiguration } from '#pkg/vitistack/read-network-configuration.ts';
 import { type NetworkNamespace, readNetworkNamespace } from '#pkg/vitistack/read-network-namespace.ts';
-import { CONFIGURATION_FINALIZER } from '#pkg/vitistack/vitistack-names.ts';
+import { CONFIGURATION_FINALIZER, MADE_ANNOTATION } from '#pkg/vitistack/vitistack-names.ts';
 
 const CREATED = '2026-11-18T20:00:00Z';
 
@@ -38,7 +38,7 @@ export function configuration(wish: ConfigurationWish = {}): NetworkConfiguratio
   return there(readNetworkConfiguration(storedObject('web', fields, { ...(isSigned ? signed : {}), ...metadata })));
 }
 
-/** The IPAllocation of that interface, as we make it. */
+/** The IPAllocation of that interface, as we make it; with a name of its own, as somebody else does. */
 export function allocation(
   interfaceName: string,
   status: object = {},
@@ -47,7 +47,8 @@ export function allocation(
   const { name = interfaceName === '' ? 'web' : `web-${interfaceName}`, metadata = {}, spec = {} } = more;
   const own = { networkNamespaceName: 'prod-network', networkConfigurationName: 'web', interfaceName };
   const fields = { spec: { ...own, ...(spec as object) }, status };
-  return there(readIpAllocation(storedObject(String(name), fields, metadata as object)));
+  const annotations = 'name' in more ? {} : { [MADE_ANNOTATION]: 'web' };
+  return there(readIpAllocation(storedObject(String(name), fields, { annotations, ...(metadata as object) })));
 }
 
 /** The status of an IPAllocation that has its address. */

@@ -1,0 +1,110 @@
+import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
+import type { ConfigurationStatus } from '#controller/provider-plan/configuration-status.ts';
+import { nextOfConfiguration } from '#controller/provider-plan/next-of-configuration.ts';
+import { type Enqueue, type Pass, startReconciler } from '#controller/reconcile/reconciler.ts';
+import { NETWORK_CONFIGURATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
+import { type NetworkConfiguration, readNetworkConfiguration } from '#pkg/vitistack/read-network-configuration.ts';
+import { AllocationBook } from './allocation-book.ts';
+import type { ProviderSources } from './provider-sources.ts';
+import { RepairPace } from './repair-pace.ts';
+import { createAllocations, deleteAllocations, isStillThere } from './write-allocations.ts';
+
+const DEBOUNCE_MS = 50;
+const WORKERS = 8;
+const BACKOFF = { firstMs: 100, mostMs: 10_000 };
+/** Between two writes of one status; repairs of what others overwrite take longer and longer. */
+const SHORTEST_PAUSE_MS = 100;
+/** In case an event was lost. It costs no request. */
+const LOOK_AGAIN_MS = 600_000;
+
+/** Makes the IPAllocations that NetworkConfigurations of static networks ask for, and tells them what these got. */
+export function reconcileConfigurations(sources: ProviderSources): AsyncDisposable {
+  const { client, configurationsView: configurations, allocationsView: allocations, networksView, networks } = sources;
+  const { settings, now } = sources;
+  const pace = new RepairPace(SHORTEST_PAUSE_MS, () => client.timing.nowMs());
+  let book: AllocationBook | null = null;
+
+  return startReconciler(sources, {
+    kind: 'networkConfiguration',
+    failed: 'NetworkConfiguration not reconciled',
+    debounceMs: DEBOUNCE_MS,
+    workers: WORKERS,
+    backoff: BACKOFF,
+    caches: [configurations, allocations, networksView],
+    watch: (enqueue) => {
+      book = new AllocationBook(allocations, enqueue);
+      return [
+        book,
+        configurations.onChange((at) => enqueue(keyOf(at))),
+        networks.onEdit((name) => enqueueOf(nameOfKey(name).namespace, sources, enqueue)),
+      ];
+    },
+    existing: function* () {
+      for (const { metadata } of configurations.all()) yield keyOf(metadata);
+    },
+    reconcile: async (key, pass) => {
+      const object = configurations.get(nameOfKey(key));
+      const configuration = object === null ? null : readNetworkConfiguration(object);
+      if (configuration === null || book === null) return void pace.forget(key);
+      const all = [...networks.all()].map(({ network }) => network);
+      const networkNamespaces = all.filter(({ namespace }) => namespace === configuration.namespace);
+      const facts = { configuration, networkNamespaces, allocations: book.of(key) };
+      const step = nextOfConfiguration(facts, settings, now());
+      switch (step.do) {
+        case 'rest':
+          return LOOK_AGAIN_MS;
+        case 'sign':
+        case 'let-go':
+          return await patchMetadata(configuration, step.metadata, pass);
+        case 'delete':
+          return await deleteAllocations(step.allocations, sources);
+        case 'create':
+          return (await isStillThere(configuration, sources))
+            ? await createAllocations(step.drafts, configuration, sources)
+            : undefined;
+        case 'write-status':
+          return await writeStatus(configuration, step.status, pass);
+      }
+    },
+  });
+
+  async function patchMetadata(
+    { namespace, name, uid, resourceVersion }: NetworkConfiguration,
+    metadata: Readonly<Record<string, unknown>>,
+    { write }: Pass,
+  ): Promise<number | undefined> {
+    const body = { metadata: { uid, resourceVersion, ...metadata } };
+    const send = () => client.patch(NETWORK_CONFIGURATIONS, { namespace, name }, body);
+    return (await write(`the finalizer of NetworkConfiguration ${namespace}/${name}`, send)).requeueMs;
+  }
+
+  /** Conditional: the lists in it rest on what was there. What else is in the status stays. */
+  async function writeStatus(
+    { namespace, name, uid, resourceVersion, status: before }: NetworkConfiguration,
+    status: ConfigurationStatus,
+    { write }: Pass,
+  ): Promise<number | undefined> {
+    const key = keyOf({ namespace, name });
+    const { phase, message, networkInterfaces } = status;
+    const wish = { phase, message, networkInterfaces };
+    const fields = Object.keys(status);
+    const dueMs = pace.dueInMs(key, wish, pick(before, fields));
+    if (dueMs === null) return LOOK_AGAIN_MS;
+    if (dueMs > 0) return dueMs;
+    const body = { metadata: { uid, resourceVersion }, status };
+    const written = await write(`the status of NetworkConfiguration ${namespace}/${name}`, () =>
+      client.patch(NETWORK_CONFIGURATIONS, { namespace, name }, body, { subresource: 'status' }),
+    );
+    if ('object' in written)
+      pace.wrote(key, wish, pick(readNetworkConfiguration(written.object)?.status ?? {}, fields));
+    return written.requeueMs;
+  }
+}
+
+function enqueueOf(namespace: string, { configurationsView }: ProviderSources, enqueue: Enqueue): void {
+  for (const { metadata } of configurationsView.all()) if (metadata.namespace === namespace) enqueue(keyOf(metadata));
+}
+
+function pick(status: Readonly<Record<string, unknown>>, fields: readonly string[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(fields.map((field) => [field, status[field]]));
+}

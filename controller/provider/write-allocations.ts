@@ -1,0 +1,72 @@
+import type { AllocationDraft } from '#controller/provider-plan/draft-allocation.ts';
+import { FailedRequest } from '#controller/reconcile/reconciler.ts';
+import type { KubeObject, NewObject } from '#pkg/kube/objects/kube-object.ts';
+import type { Outcome } from '#pkg/kube/objects/outcome.ts';
+import { IP_ALLOCATIONS, NETWORK_CONFIGURATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
+import { type IpAllocation, readIpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
+import { type NetworkConfiguration, readNetworkConfiguration } from '#pkg/vitistack/read-network-configuration.ts';
+import type { ProviderSources } from './provider-sources.ts';
+
+type Sources = Pick<ProviderSources, 'client' | 'isLeader'>;
+
+const NOT_LEADER_MS = 2_000;
+const SOON_MS = 200;
+
+/** Reads it before something new is made for it: the watch may be late, and nobody would end what is made for an object that is gone. */
+export async function isStillThere(
+  { namespace, name, uid }: NetworkConfiguration,
+  { client }: Sources,
+): Promise<boolean> {
+  const found = await client.get(NETWORK_CONFIGURATIONS, { namespace, name });
+  if (found.ok) {
+    const now = readNetworkConfiguration(found.object);
+    return now !== null && now.uid === uid && !now.isDeleting;
+  }
+  if (found.because === 'NotFound') return false;
+  throw new FailedRequest(`NetworkConfiguration ${namespace}/${name}`, found);
+}
+
+/** Their names follow from the configuration, so two leaders make one IPAllocation. */
+export async function createAllocations(
+  drafts: readonly AllocationDraft[],
+  configuration: NetworkConfiguration,
+  sources: Sources,
+): Promise<number | undefined> {
+  for (const { object, otherName } of drafts) {
+    if (!sources.isLeader()) return NOT_LEADER_MS;
+    if (await isMade(object, configuration, sources)) continue;
+    if (!sources.isLeader()) return NOT_LEADER_MS;
+    await isMade({ ...object, metadata: { ...object.metadata, name: otherName } }, configuration, sources);
+  }
+  return undefined;
+}
+
+/** False: the name belongs to the IPAllocation of another configuration or interface. */
+async function isMade(object: NewObject, configuration: NetworkConfiguration, { client }: Sources): Promise<boolean> {
+  const { metadata, spec } = object;
+  const what = `IPAllocation ${metadata.namespace}/${metadata.name}`;
+  const made = await client.create(IP_ALLOCATIONS, object);
+  if (made.ok || made.isNamespaceGone === true) return true;
+  if (made.because !== 'AlreadyExists') throw new FailedRequest(what, made);
+  const found: Outcome<KubeObject> = await client.get(IP_ALLOCATIONS, metadata);
+  if (!found.ok) throw new FailedRequest(what, found);
+  const there = readIpAllocation(found.object);
+  const wanted = (spec as { readonly interfaceName?: string }).interfaceName ?? '';
+  return there?.networkConfiguration === configuration.name && there.interface === wanted;
+}
+
+/** Each is read by its uid: one that was made again since is not deleted. */
+export async function deleteAllocations(
+  allocations: readonly IpAllocation[],
+  { client, isLeader }: Sources,
+): Promise<number | undefined> {
+  for (const { namespace, name, uid } of allocations) {
+    if (!isLeader()) return NOT_LEADER_MS;
+    const outcome = await client.delete(IP_ALLOCATIONS, { namespace, name, uid });
+    if (outcome.ok || outcome.because === 'NotFound') continue;
+    if (outcome.because === 'Conflict') return SOON_MS;
+    throw new FailedRequest(`IPAllocation ${namespace}/${name}`, outcome);
+  }
+  // The events of the watch go on with the configuration; this is for one that the watch has missed.
+  return SOON_MS;
+}
