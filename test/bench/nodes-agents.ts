@@ -40,7 +40,8 @@ export async function readAgents(nodes: readonly RealNode[]): Promise<Totals> {
 
 async function readAgent(node: RealNode) {
   const script = `
-pid=$(pgrep -f 'agent/main.js --config' | tail -n 1)
+# The bracket keeps the pattern from finding this script.
+pid=$(pgrep -f '[a]gent/main.js --config')
 cat "/proc/$pid/stat" && grep VmRSS "/proc/$pid/status"
 exec 3<>/dev/tcp/127.0.0.1/5711 && printf 'GET /metrics HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3`;
   const [nsenter = '', ...args] = insideOf(node.pid());

@@ -24,9 +24,10 @@ export async function watchPods(
   });
   const opened = Promise.withResolvers<void>();
   outgoing.once('response', (incoming) => {
-    createInterface({ input: incoming }).on('line', (line) => onPod(JSON.parse(line).object));
-    // Otherwise the end of the watch would be an error that nobody handles.
-    incoming.on('error', () => {});
+    const lines = createInterface({ input: incoming });
+    lines.on('line', (line) => onPod(JSON.parse(line).object));
+    // Otherwise the end of the watch would be an error that nobody handles; readline passes it on.
+    lines.on('error', () => {});
     opened.resolve();
   });
   outgoing.on('error', opened.reject);
