@@ -54,10 +54,13 @@ export class Allotment {
 
   #grow({ key, count }: Wanted, has: IntervalSet, missing: bigint, own: SubnetPool | null): IntervalSet | string {
     const free = this.#freeFor(own);
-    const picked = pickAddresses(free, missing, has);
-    if (picked === null) return `required ${missing} more for ${count} in all, left ${free.size}`;
-    const next = has.union(picked);
-    if (next.intervals().length > MOST_RANGES) return `what is free is in too many pieces for ${count} addresses`;
+    if (free.size < missing) return `required ${missing} more for ${count} in all, left ${free.size}`;
+    // A piece may close each gap of what is there.
+    const mostPieces = MOST_RANGES + has.intervals().length;
+    const picked = pickAddresses(free, { count: missing, mostPieces }, has);
+    const next = picked === null ? null : has.union(picked);
+    if (picked === null || next === null || next.intervals().length > MOST_RANGES)
+      return `what is free is in too many pieces for ${count} addresses`;
     this.#free = this.#free.subtract(picked);
     this.#count(key.application.namespace, missing);
     return next;
@@ -69,7 +72,7 @@ export class Allotment {
     const unused = this.#records.unusedOf(own);
     const inside = unused.intersect(this.#records.usableOf(own));
     const outside = unused.subtract(this.#situation.subnet.addresses);
-    const dropped = dropAddresses(addresses, inside, excess);
+    const dropped = dropAddresses(addresses, inside, { count: excess, mostPieces: MOST_RANGES });
     const isSubnets = addresses.isSubsetOf(this.#situation.subnet.addresses);
     if (dropped.size < excess || !isSubnets) this.waiting.add(own.pool.name);
     return addresses.subtract(dropped).subtract(outside);

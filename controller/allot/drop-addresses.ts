@@ -2,9 +2,13 @@ import { type Interval, IntervalSet } from '#pkg/ip/interval-set.ts';
 
 /**
  * At most so many of the `unused` members of `addresses`, so that what remains stays together: first whole intervals, the smallest
- * first, then from the ends of intervals, the highest first, and only then from the middle.
+ * first, then from the ends of intervals, the highest first, and only then from the middle, as long as that leaves so few pieces.
  */
-export function dropAddresses(addresses: IntervalSet, unused: IntervalSet, count: bigint): IntervalSet {
+export function dropAddresses(
+  addresses: IntervalSet,
+  unused: IntervalSet,
+  { count, mostPieces }: { readonly count: bigint; readonly mostPieces: number },
+): IntervalSet {
   let dropped = IntervalSet.EMPTY;
   const drop = (part: Interval, isFromBelow = false) => {
     const missing = count - dropped.size;
@@ -15,7 +19,9 @@ export function dropAddresses(addresses: IntervalSet, unused: IntervalSet, count
   const rest = addresses.subtract(dropped).intervals().toReversed();
   for (const { last } of rest) for (const run of runs(unused, dropped)) if (run.last === last) drop(run);
   for (const { first } of rest) for (const run of runs(unused, dropped)) if (run.first === first) drop(run, true);
-  for (const run of runs(unused, dropped).toReversed()) drop(run);
+  // Each of these runs has neighbours on both sides, so that one interval becomes two.
+  const more = Math.max(mostPieces - addresses.subtract(dropped).intervals().length, 0);
+  for (const run of runs(unused, dropped).toReversed().slice(0, more)) drop(run);
   return dropped;
 }
 

@@ -2,13 +2,19 @@ import { type Interval, IntervalSet, indexAtOrAfter } from '#pkg/ip/interval-set
 
 /**
  * So many addresses of `free`, together where that can be, because firewalls are written for ranges: first what touches `beside`, then
- * the smallest interval that is large enough, else the largest. Null: there are not enough.
+ * the smallest interval that is large enough, else the largest. Null: there are not enough, or not in so few pieces.
  */
-export function pickAddresses(free: IntervalSet, count: bigint, beside: IntervalSet): IntervalSet | null {
-  if (free.size < count) return null;
+export function pickAddresses(
+  free: IntervalSet,
+  { count, mostPieces }: { readonly count: bigint; readonly mostPieces: number },
+  beside: IntervalSet,
+): IntervalSet | null {
+  if (free.size < count || sizeOfLargest(free, mostPieces) < count) return null;
   let left = free;
   let picked = IntervalSet.EMPTY;
-  while (picked.size < count) {
+  // Each piece costs a walk over all that is free.
+  for (let pieces = 0; picked.size < count; pieces += 1) {
+    if (pieces === mostPieces) return null;
     const missing = count - picked.size;
     const around = beside.union(picked);
     const interval = chooseInterval(left.intervals(), missing, around);
@@ -18,6 +24,15 @@ export function pickAddresses(free: IntervalSet, count: bigint, beside: Interval
     left = left.subtract(taken);
   }
   return picked;
+}
+
+/** Tells at once what could only be put together of too many pieces. */
+function sizeOfLargest(free: IntervalSet, most: number): bigint {
+  const sizes = free.intervals().map(sizeOf);
+  return sizes
+    .sort((a, b) => (a < b ? 1 : -Number(a > b)))
+    .slice(0, most)
+    .reduce((sum, size) => sum + size, 0n);
 }
 
 function chooseInterval(intervals: readonly Interval[], count: bigint, around: IntervalSet): Interval | null {

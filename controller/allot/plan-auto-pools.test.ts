@@ -358,3 +358,37 @@ test('a subnet of many applications is planned without comparing each with the p
   expect(planAutoPools(buildSituation({ wanted: keys.map((key) => wants(key, 0)), pools })).steps).toEqual([]);
   expect(comparisons).toBeLessThan(10 * keys.length);
 });
+
+/** So many addresses that lie alone, from 10.0.0.0. */
+const everySecond = (count: number) =>
+  Array.from({ length: count }, (_, index) => `10.0.${index >> 7}.${(2 * index) & 255}`);
+const LARGE = { spec: { subnet: '10.0.0.0/16' }, ips: ['10.0.0.0-10.0.15.255'] };
+
+test('a pool that shrinks has no more ranges than a pool may have, and goes on when addresses come back', () => {
+  const pool = poolOf(web, 'w', ['10.0.0.10'], { number: '2048' });
+  const records = everySecond(2_048).map((address) => record(address, 'w'));
+  const planWith = (addresses: IntervalSet) =>
+    planAutoPools(
+      buildSituation({
+        ...LARGE,
+        wanted: [wants(web, 2_048)],
+        pools: [{ ...pool, pool: { ...pool.pool, addresses } }],
+        records,
+      }),
+    );
+  const { steps, waiting } = planWith(IntervalSet.of([parseRange('10.0.0.0-10.0.15.255')]));
+  const [step] = steps;
+  if (step?.do !== 'change') return expect.unreachable();
+  expect(step.addresses.intervals()).toHaveLength(1_000);
+  expect(waiting).toContain('w');
+  expect(planWith(step.addresses).steps).toEqual([]);
+});
+
+test('addresses that lie alone are not put together to more ranges than a pool may have', () => {
+  const plan = (count: number) =>
+    describePlan(
+      planAutoPools(buildSituation({ ...LARGE, reserved: everySecond(2_048), wanted: [wants(web, count)] })),
+    );
+  expect(plan(1_001)).toEqual(['web: what is free is in too many pieces for 1001 addresses']);
+  expect(plan(2_049)).toEqual(['web: required 2049 more for 2049 in all, left 2048']);
+});

@@ -14,7 +14,8 @@ import { DEFAULT_DOMAIN } from '#pkg/record/record-metadata.ts';
 /** What a pool lost a moment ago: `{"at":"…","ips":["…"]}`. It goes to no other pool for a minute. */
 const DROPPED_RANGES = 'ipledger.io/dropped-ranges';
 const DROPPED_FOR_MS = 60_000;
-const LONGEST_NOTE = 64 * 1024;
+/** A thousand IPv6 ranges have 82 kB; all annotations together have at most 256 KiB. */
+const LONGEST_NOTE = 192 * 1024;
 
 interface SubnetWithObject {
   readonly subnet: SpiderSubnet;
