@@ -67,6 +67,10 @@ export function keepAddressRecords(options: KeepAddressRecordsOptions): AsyncDis
       enqueueOf(null);
       return [
         views.addresses.onChange((at) => enqueue(keyOf(at))),
+        views.claims.onChange((at) => {
+          // It waited for our finalizer already when its claim was still there.
+          if (views.claims.get(at) === null && isEnding(views.addresses.get(at))) enqueue(keyOf(at));
+        }),
         edits.onEdit(enqueueOf),
         recordsView.onChange(({ before, after }) => {
           const name = (after ?? before)?.name ?? '';
@@ -113,6 +117,10 @@ export function keepAddressRecords(options: KeepAddressRecordsOptions): AsyncDis
     if (found.because === 'NotFound') return null;
     throw new FailedRequest(`${resource.kind} ${keyOf(at)}`, found);
   }
+}
+
+function isEnding(object: KubeObject | null): boolean {
+  return object?.metadata.deletionTimestamp !== undefined;
 }
 
 function observeAddress(object: KubeObject | null, { claims, catalog, records }: KeepAddressRecordsOptions) {

@@ -355,6 +355,25 @@ describe('IPAM Provider, Deleted IPAddressClaim', () => {
     );
     expect(await stage.records()).toEqual(['10.0.0.5']);
   });
+
+  test('an IPAddress that was deleted first goes when its claim vanishes; its record stays', async () => {
+    const serve = async () => {
+      await using _first = stage.lead();
+      return await servedClaim();
+    };
+    const claim = await serve();
+    await pauseCluster(true);
+    const { uid = '' } = (await stage.address('vm-0'))?.metadata ?? {};
+    await sure(stage.admin.delete(IP_ADDRESSES, { namespace: NAMESPACE, name: 'vm-0', uid }));
+    await using _leader = stage.lead();
+    await stage.claim('later');
+    await stage.served('later');
+    expect((await stage.address('vm-0'))?.metadata.finalizers).toEqual([ADDRESS_FINALIZER]);
+    await stage.remove(claim);
+    await patch(CLAIMS, 'vm-0', { metadata: { finalizers: null } });
+    await untilGone('vm-0');
+    expect(await stage.records()).toContain('10.0.0.5');
+  });
 });
 
 describe('a claim that waits', () => {
