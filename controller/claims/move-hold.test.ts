@@ -5,9 +5,16 @@ test('a pool waits for what a move brings, not for the claim itself, and not for
   const now = new Date('2026-11-18T16:05:00Z');
   const expected = [{ key: 'prod/moved', createdAt: '2026-11-18T16:00:00Z' }];
   expect(findMoveHold('lab', 'prod/vm-0', expected, now)).toEqual({
-    why: expect.stringContaining('prod/moved'),
+    why: expect.stringContaining('pool lab gives out nothing new'),
     leftMs: 300_000,
   });
   expect(findMoveHold('lab', 'prod/moved', expected, now)).toBeNull();
   expect(findMoveHold('lab', 'prod/vm-0', expected, new Date('2026-11-18T16:10:00Z'))).toBeNull();
+});
+
+test('a claim that waits for a move is told the same, whichever IPAddress came: its status is written once', () => {
+  const now = new Date('2026-11-18T16:05:00Z');
+  const moved = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ key: `prod/${name}`, createdAt: '2026-11-18T16:00:00Z' }));
+  const told = moved.map((_, came) => findMoveHold('lab', 'prod/vm-0', moved.slice(came), now)?.why);
+  expect(new Set(told).size).toBe(1);
 });

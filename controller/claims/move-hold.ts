@@ -1,5 +1,4 @@
 import type { Hold } from '#controller/give/restore-hold.ts';
-import { listSome } from '#pkg/text/text-list.ts';
 
 interface ExpectedClaim {
   readonly key: string;
@@ -19,9 +18,9 @@ export function findMoveHold(pool: string, own: string, expected: readonly Expec
     .map(({ key, createdAt }) => ({ key, leftMs: Date.parse(createdAt) + LONGEST_MS - now.getTime() }))
     .filter(({ leftMs }) => leftMs > 0);
   if (left.length === 0) return null;
-  const keys = listSome(left.map(({ key }) => key).sort(), 3);
   return {
-    why: `pool ${pool} gives out nothing new while claims of paused or missing clusters wait for the IPAddress that a move brings (${keys}); it goes on when they are there, or 10 minutes after they were created`,
+    // The same words whichever they are: else each IPAddress that comes would cost a write for each claim that goes on waiting.
+    why: `pool ${pool} gives out nothing new while claims of paused or missing clusters wait for the IPAddress that a move brings; it goes on when they are there, or 10 minutes after they were created (kubectl get ipaddressclaims -A: those without a condition Ready)`,
     leftMs: Math.max(...left.map(({ leftMs }) => leftMs)),
   };
 }
