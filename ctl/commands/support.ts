@@ -3,9 +3,9 @@ import { gzipSync } from 'node:zlib';
 import type { ExitCode, Session } from '#ctl/client/session.ts';
 import { agentPieces } from '#ctl/support/agent-pieces.ts';
 import { clusterPieces } from '#ctl/support/cluster-pieces.ts';
-import { gather } from '#ctl/support/piece.ts';
-import { type ArchivedFile, toTar } from '#ctl/support/tar.ts';
+import { type GatheredFile, gather } from '#ctl/support/piece.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { type TarEntry, tar } from '#pkg/tar/tar.ts';
 import { VERSION } from '#pkg/text/version.ts';
 
 export interface SupportOptions {
@@ -28,14 +28,19 @@ export async function support(session: Session, { file, namespace }: SupportOpti
     { path: 'missing.txt', text: missing.map((line) => `${line}\n`).join('') },
     ...files,
   ];
-  write(target, gzipSync(toTar(inside(name, archive), at)));
+  write(target, gzipSync(tar(inside(name, archive), at)));
   for (const line of missing) terminal.complain(`not read: ${line}\n`);
   terminal.write(`${target}: ${files.length} files, ${missing.length} could not be read.\n`);
   return files.length === 0 ? 1 : 0;
 }
 
-function inside(directory: string, files: readonly ArchivedFile[]): ArchivedFile[] {
-  return files.map(({ path, text }) => ({ path: `${directory}/${path}`, text }));
+function inside(directory: string, files: readonly GatheredFile[]): TarEntry[] {
+  return files.map(({ path, text }) => ({
+    path: `${directory}/${path}`,
+    mode: 0o600,
+    type: 'file',
+    content: Buffer.from(text),
+  }));
 }
 
 /** Names of pods, namespaces and addresses are in it: only its owner may read it. */

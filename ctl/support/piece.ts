@@ -1,5 +1,9 @@
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
-import type { ArchivedFile } from './tar.ts';
+
+export interface GatheredFile {
+  readonly path: string;
+  readonly text: string;
+}
 
 /** A file of the archive before it is read. */
 export interface Piece {
@@ -8,14 +12,14 @@ export interface Piece {
 }
 
 export interface Gathered {
-  readonly files: readonly ArchivedFile[];
+  readonly files: readonly GatheredFile[];
   /** What could not be read, and why. */
   readonly missing: readonly string[];
 }
 
 /** Reads one after the other, so that the API server is not pressed. What cannot be read is named and left out. */
 export async function gather(pieces: readonly Piece[], onRead: (path: string) => void): Promise<Gathered> {
-  const files: ArchivedFile[] = [];
+  const files: GatheredFile[] = [];
   const missing: string[] = [];
   for (const piece of pieces) {
     try {

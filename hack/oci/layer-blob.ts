@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { type TarEntry, tar } from '#pkg/tar/tar.ts';
 import { type ImageFile, withParents } from './image-file.ts';
 import { type Blob, blob, LAYER } from './oci-archive.ts';
 import { cached, sha256 } from './store.ts';
-import { type TarEntry, tar } from './tar.ts';
 
 export interface PackedLayer extends Blob {
   /** The digest before compression. */

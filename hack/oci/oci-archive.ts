@@ -1,5 +1,5 @@
+import { type TarEntry, tar } from '#pkg/tar/tar.ts';
 import { sha256 } from './store.ts';
-import { type TarEntry, tar } from './tar.ts';
 
 export interface Blob {
   readonly mediaType: string;

@@ -34,6 +34,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'pkg/autopool': pure([...VALUES, 'pkg/pool', 'pkg/record', 'pkg/crd']),
   'pkg/cni': pure(['pkg/errors']),
   'pkg/agentapi': pure(['pkg/errors', 'pkg/cni', 'pkg/record']),
+  'pkg/tar': pure([]),
   // How much memory a daemon may use; the files of the kernel are passed in.
   'pkg/memory': pure([]),
   'pkg/log': onNode(['pkg/errors'], ['pino']),
@@ -291,6 +292,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     'pkg/agentapi',
     'pkg/adopt',
     'pkg/adopt/vitistack',
+    'pkg/tar',
     'ctl/render',
     'ctl/client',
     'ctl/support',
@@ -298,7 +300,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   ctl: onNode([...DOMAIN, 'pkg/agentapi', 'ctl/render', 'ctl/client', 'ctl/commands'], ['commander']),
 
   // Makes the image; no program that is shipped imports it.
-  'hack/oci': onNode(['pkg/text']),
+  'hack/oci': onNode(['pkg/text', 'pkg/tar']),
   'cmd/plugin': onNode(['plugin', 'plugin/node']),
   'cmd/agent': onNode(
     [...AGENT, ...CLUSTER, ...OPERATIONS, 'agent/report', 'agent/serve', 'agent/compose', 'agent/install'],

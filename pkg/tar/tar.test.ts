@@ -33,3 +33,12 @@ test('the content comes back, and the size is that of whole records', () => {
 test('a path that does not fit is refused', () => {
   expect(() => tar([{ path: 'a'.repeat(101), mode: 0o644, type: 'link', to: 'b' }])).toThrow('too long');
 });
+
+test('a long path is split between folder and name, and the time is that of the caller', () => {
+  const path = `${'folder/'.repeat(20)}${'n'.repeat(100)}`;
+  const archive = tar(
+    [{ path, mode: 0o600, type: 'file', content: Buffer.from('ab') }],
+    new Date('2026-11-18T20:20:00Z'),
+  );
+  expect(list(archive)).toEqual([`-rw------- 0/0 2 2026-11-18 20:20:00 ${path}`]);
+});
