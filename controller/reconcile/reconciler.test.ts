@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { type Failure, type FailureKind, failure } from '#pkg/kube/objects/outcome.ts';
+import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
 import { type Reconciler, startReconciler } from './reconciler.ts';
 
 const SYNCED = { synced: Promise.resolve() };
@@ -9,7 +10,8 @@ const SYNCED = { synced: Promise.resolve() };
 function start(reconciler: Partial<Reconciler>, isLeader = () => true) {
   const lines: object[] = [];
   const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
-  const context = { log, isLeader, now: () => new Date() } as Parameters<typeof startReconciler>[0];
+  const client = { timing: SYSTEM_TIMING };
+  const context = { client, log, isLeader, now: () => new Date() } as Parameters<typeof startReconciler>[0];
   const started = startReconciler(context, {
     kind: 'pool',
     failed: 'pool not reconciled',

@@ -48,7 +48,7 @@ export interface Reconciler {
 const NOT_LEADER_REQUEUE_MS = 2_000;
 
 /** Runs until it is disposed, which waits for the passes under way. */
-export function startReconciler({ log, isLeader }: ReconcilerContext, reconciler: Reconciler): AsyncDisposable {
+export function startReconciler({ client, log, isLeader }: ReconcilerContext, reconciler: Reconciler): AsyncDisposable {
   const { kind, failed, debounceMs, workers, backoff, caches, watch, existing, reconcile } = reconciler;
   const write: Pass['write'] = async (what, send) => {
     if (!isLeader()) return { requeueMs: NOT_LEADER_REQUEUE_MS };
@@ -62,7 +62,7 @@ export function startReconciler({ log, isLeader }: ReconcilerContext, reconciler
   const queue = new WorkQueue({
     reconcile: async (key) => (isLeader() ? reconcile(key, { enqueue, write }) : NOT_LEADER_REQUEUE_MS),
     onTrouble: (key, thrown, retryInMs) => log.warn({ [kind]: key, err: thrown, retryInMs }, failed),
-    ...omitAbsent({ workers, backoff }),
+    ...omitAbsent({ workers, backoff, timing: client.timing }),
   });
   const enqueue: Enqueue = (key) => queue.addAfter(key, debounceMs);
   const stack = new AsyncDisposableStack();

@@ -298,24 +298,6 @@ test.each([
   expect(await stage.records()).toEqual([]);
 });
 
-test('claims with late watches: no address twice, none lost', async () => {
-  await stage.pool('lab', ['10.0.0.1-10.0.0.20']);
-  const slow = around(stage.cluster.controller(), async (verb, call) => {
-    if (verb === 'openWatch') await wait(5_000);
-    return call();
-  });
-  await using _late = stage.lead({ viewClient: slow, client: slow });
-  await using _prompt = stage.lead();
-  const names = Array.from({ length: 20 }, (_, at) => `vm-${at}`);
-  const claims = await Promise.all(names.map((name) => stage.claim(name)));
-  const addresses = await Promise.all(names.map((name) => stage.served(name)));
-  expect(new Set(addresses).size).toBe(20);
-  await Promise.all(claims.map((claim) => stage.remove(claim)));
-  await Promise.all(names.map((name) => untilGone(name)));
-  await wait(6_000);
-  expect(await stage.records()).toEqual([]);
-});
-
 test('Cluster API that is not here costs one request now and then, and no watch; installed later, its claims are served', async () => {
   await stage.pool('lab', ['10.0.0.5-10.0.0.9']);
   const seen: string[] = [];

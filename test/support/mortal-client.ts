@@ -4,7 +4,7 @@ import { failure } from '#pkg/kube/objects/outcome.ts';
 const WRITES = ['create', 'update', 'patch', 'delete'];
 
 type Call = (...args: unknown[]) => unknown;
-type Around = (verb: string, call: () => unknown) => unknown;
+type Around = (verb: string, call: () => unknown, args: readonly unknown[]) => unknown;
 
 /** The same client with something around each of its calls. */
 export function around(client: KubeClient, wrap: Around): KubeClient {
@@ -12,7 +12,7 @@ export function around(client: KubeClient, wrap: Around): KubeClient {
     get(target, verb) {
       const found = Reflect.get(target, verb, target) as unknown;
       if (typeof found !== 'function') return found;
-      return (...args: unknown[]) => wrap(String(verb), () => (found as Call).apply(target, args));
+      return (...args: unknown[]) => wrap(String(verb), () => (found as Call).apply(target, args), args);
     },
   });
 }
