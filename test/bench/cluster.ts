@@ -1,6 +1,7 @@
 import { benchAutoAdds } from './cluster-auto-adds.ts';
 import { benchAutoPools } from './cluster-auto-pools.ts';
 import { benchCalls } from './cluster-calls.ts';
+import { benchClaims } from './cluster-claims.ts';
 import { benchFit } from './cluster-fit.ts';
 import { benchIdleAgents } from './cluster-idle.ts';
 import { benchClusterMemory } from './cluster-memory.ts';
@@ -25,6 +26,7 @@ const BENCHES = {
   waiters: benchWaiters,
   sticky: benchStickyWaiters,
   patterns: benchPatterns,
+  claims: benchClaims,
   memory: benchClusterMemory,
   idle: benchIdleAgents,
   sweep: benchSweep,
