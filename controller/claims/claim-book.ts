@@ -1,14 +1,18 @@
 import type { ClusterState } from '#controller/claim-plan/observed-claim.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { keyOf } from '#controller/give/fresh-objects.ts';
+import { CLAIM_FINALIZER } from '#pkg/capi/contract-names.ts';
 import { type Claim, readClaim } from '#pkg/capi/read-claim.ts';
 import { isPausedCluster } from '#pkg/capi/read-cluster.ts';
 import type { ObjectName } from '#pkg/kube/objects/kube-object.ts';
+import { HoldAllowance } from './hold-allowance.ts';
 
 type Known = Pick<Claim, 'namespace' | 'name' | 'pool' | 'cluster' | 'createdAt'> & {
   readonly key: string;
   /** When this process first saw that it is being deleted. */
   readonly deletedMs: number | null;
+  /** It was served before, here or where it comes from: a move keeps our finalizer. We set it on no claim of a paused or missing cluster. */
+  readonly isProtected: boolean;
 };
 
 /** Which claims there are for a pool and for a cluster, and for which of them a move may still bring the IPAddress. */
@@ -19,6 +23,7 @@ export class ClaimBook {
   readonly #byPool = new Map<string, Set<string>>();
   readonly #byCluster = new Map<string, Set<string>>();
   readonly #expected = new Map<string, Set<string>>();
+  readonly #allowance = new HoldAllowance();
 
   constructor(views: Record<'claims' | 'clusters' | 'addresses', ObjectView>, nowMs: () => number) {
     this.#views = views;
@@ -32,6 +37,7 @@ export class ClaimBook {
     const wasExpected = before !== undefined && this.#expected.get(before.pool)?.has(key) === true;
     if (before !== undefined) this.#drop(before);
     this.#read(at, key, before);
+    if (wasExpected && this.#views.addresses.get(at) !== null) this.#allowance.refill(before.pool, before.namespace);
     return wasExpected && !this.#expected.get(before.pool)?.has(key) ? before.pool : null;
   }
 
@@ -41,7 +47,8 @@ export class ClaimBook {
     if (claim === null) return;
     const { namespace, name, pool, cluster, createdAt, isDeleting } = claim;
     const deletedMs = isDeleting ? (before?.deletedMs ?? this.#nowMs()) : null;
-    this.#known.set(key, { key, namespace, name, pool, cluster, createdAt, deletedMs });
+    const isProtected = claim.finalizers.includes(CLAIM_FINALIZER);
+    this.#known.set(key, { key, namespace, name, pool, cluster, createdAt, deletedMs, isProtected });
     add(this.#byPool, pool, key);
     if (cluster !== null) add(this.#byCluster, keyOf({ namespace, name: cluster }), key);
     this.weigh(key);
@@ -53,10 +60,13 @@ export class ClaimBook {
     if (known === undefined) return null;
     const state = this.clusterState(known);
     const isStopped = known.deletedMs === null && (state === 'paused' || state === 'missing');
-    const isExpected = isStopped && this.#views.addresses.get(known) === null;
-    if (isExpected) add(this.#expected, known.pool, key);
-    else if (this.#expected.get(known.pool)?.has(key)) {
+    const isHere = this.#views.addresses.get(known) !== null;
+    if (isStopped && known.isProtected && !isHere) {
+      add(this.#expected, known.pool, key);
+      this.#allowance.use(known.pool, known.namespace, Date.parse(known.createdAt));
+    } else if (this.#expected.get(known.pool)?.has(key)) {
       remove(this.#expected, known.pool, key);
+      if (isHere) this.#allowance.refill(known.pool, known.namespace);
       return known.pool;
     }
     return null;
@@ -77,9 +87,10 @@ export class ClaimBook {
     return [...(this.#byCluster.get(keyOf(at)) ?? [])];
   }
 
-  /** The claims of paused and missing clusters that have no IPAddress: a move may be on its way to bring it. */
+  /** The claims of paused and missing clusters that were served before and have no IPAddress: a move may be on its way to bring it. */
   expected(pool: string): readonly Known[] {
-    return [...(this.#expected.get(pool) ?? [])].flatMap((key) => this.#known.get(key) ?? []);
+    const known = [...(this.#expected.get(pool) ?? [])].flatMap((key) => this.#known.get(key) ?? []);
+    return known.filter(({ namespace }) => !this.#allowance.isUsedUp(pool, namespace));
   }
 
   deletedSinceMs(key: string): number {

@@ -7,7 +7,9 @@ import { holdOf } from './claim-observer.ts';
 /** A claim of a missing cluster in namespace `stranger` waits, and one in `prod` asks. */
 function hold(namespaceNames: readonly string[]) {
   const pool = buildPool({ name: 'lab', namespaceNames });
-  const expected = [{ ...buildClaim({ namespace: 'stranger' }), key: 'stranger/vm-0', deletedMs: null }];
+  const expected = [
+    { ...buildClaim({ namespace: 'stranger' }), key: 'stranger/vm-0', deletedMs: null, isProtected: true },
+  ];
   const sources = {
     book: { expected: () => expected },
     restore: new RestoreHold(

@@ -1,12 +1,10 @@
 import type { Hold } from '#controller/give/restore-hold.ts';
+import { LONGEST_HOLD_MS } from './hold-allowance.ts';
 
 interface ExpectedClaim {
   readonly key: string;
   readonly createdAt: string;
 }
-
-/** `clusterctl move` brings claims first and their addresses seconds later. What takes longer is no move, and blocks nobody. */
-const LONGEST_MS = 10 * 60_000;
 
 /**
  * Why a pool gives nothing new to the claim: claims of others, whose cluster is paused or missing, have no IPAddress yet. If a move
@@ -15,7 +13,7 @@ const LONGEST_MS = 10 * 60_000;
 export function findMoveHold(pool: string, own: string, expected: readonly ExpectedClaim[], now: Date): Hold | null {
   const left = expected
     .filter(({ key }) => key !== own)
-    .map(({ key, createdAt }) => ({ key, leftMs: Date.parse(createdAt) + LONGEST_MS - now.getTime() }))
+    .map(({ key, createdAt }) => ({ key, leftMs: Date.parse(createdAt) + LONGEST_HOLD_MS - now.getTime() }))
     .filter(({ leftMs }) => leftMs > 0);
   if (left.length === 0) return null;
   return {

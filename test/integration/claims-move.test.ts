@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { CLAIM_FINALIZER } from '#pkg/capi/contract-names.ts';
 import { CLAIMS, CLUSTERS, IP_ADDRESSES } from '#pkg/kube/objects/capi-resources.ts';
 import type { KubeObject, Resource } from '#pkg/kube/objects/kube-object.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
@@ -21,6 +22,8 @@ beforeEach(async () => {
 
 const patch = (kind: Resource, name: string, body: Record<string, unknown>) =>
   sure(stage.admin.patch(kind, { namespace: NAMESPACE, name }, body));
+/** A claim as the mover creates it: it keeps the finalizer that it had at the source. */
+const MOVED = { cluster: 'blue', metadata: { finalizers: [CLAIM_FINALIZER] } };
 const pauseCluster = (paused: boolean) => patch(CLUSTERS, 'blue', { spec: { paused } });
 
 /** The IPAddress as the mover creates it: with the uid of its claim here, without a status. */
@@ -74,14 +77,18 @@ test('at the target every IPAddress has its record at once, also while paused; u
 test('at the target nothing new is given to claims of others before the addresses of the moved ones are there', async () => {
   await using _leader = stage.lead();
   await stage.capiCluster('blue', true);
-  const moved = await stage.claim('vm-0', { cluster: 'blue' });
+  // Nobody ever served it, so no machine has an address of it.
+  await stage.claim('fresh', { cluster: 'missing' });
+  await stage.claim('before');
+  expect(await stage.served('before')).toBe('10.0.0.5');
+  const moved = await stage.claim('vm-0', MOVED);
   await wait(500);
   await stage.claim('other');
-  expect(await stage.says('other', 'False/PoolNotReady')).toContain('default/vm-0');
-  await bringAddress(moved, '10.0.0.5');
-  expect(await stage.served('other')).toBe('10.0.0.6');
+  expect(await stage.says('other', 'False/PoolNotReady')).toContain('pool lab gives out nothing new');
+  await bringAddress(moved, '10.0.0.6');
+  expect(await stage.served('other')).toBe('10.0.0.7');
   await pauseCluster(false);
-  expect(await stage.served('vm-0')).toBe('10.0.0.5');
+  expect(await stage.served('vm-0')).toBe('10.0.0.6');
 });
 
 test('at the target an address that a pod has is said and left', async () => {
