@@ -8,6 +8,7 @@ import { leaveLine, wakeLine } from '#controller/give/waiting-line.ts';
 import type { RecordChange, RecordsView } from '#controller/project/records-view.ts';
 import { type Enqueue, type Pass, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import type { Claim } from '#pkg/capi/read-claim.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { isHeld } from '#pkg/record/record-value.ts';
 import { carryOutStep, confirmClaim, type StepDeps } from './carry-out-step.ts';
 import { holdOf, observe, readClaimAt } from './claim-observer.ts';
@@ -38,7 +39,7 @@ export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposabl
     reason: 'ClaimVanished',
     // A move removes our finalizer: the machine may live on elsewhere with the address, so only an operator ends it.
     advice: ({ spec }) =>
-      `if no machine has it any more, delete the IPAddress of that name and run: ipledgerctl release ${spec.address}`,
+      `if no machine has it any more, delete the IPAddress that shows it, if there is one, and run: ipledgerctl release ${spec.address}`,
     events,
     log,
     nowMs: () => client.timing.nowMs(),
@@ -55,34 +56,37 @@ export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposabl
     reconcile: async (key, pass) => {
       const object = options.claims.get(nameOfKey(key));
       if (object !== null && claimScope !== undefined && !isInScope(object, claimScope)) return undefined;
-      let isConfirmed = false;
-      for (let steps = 0; steps < MOST_STEPS; steps += 1) {
-        const claim = readClaimAt(options, key);
-        if (claim === null) {
-          leaveLine(key, null, lineOf(options), pass.enqueue);
-          // The claim of another provider has its record by an import.
-          const held = heldFor(key, recordsView).filter(({ spec }) => spec.holder.uid !== object?.metadata.uid);
-          return vanished.look(key, held);
-        }
-        vanished.isBack(key);
-        const seen = observe(options, claim);
-        const step = nextStep(seen, now());
-        if (step.do === 'rest') return settle(claim, step.why, options, pass);
-        if (!isConfirmed && (step.do === 'take' || step.do === 'create-address')) {
-          await confirmClaim(seen, options);
-          isConfirmed = true;
-          continue;
-        }
-        const ending = await carryOutStep(step, seen, options, pass);
-        isConfirmed ||= ending === 'again' && step.do === 'add-finalizer';
-        // What was chosen and lost may be free again for those in line.
-        if (step.do === 'take') wakeLine(claim.pool, lineOf(options), pass.enqueue);
-        if (ending === 'stop') return LOOK_AGAIN_MS;
-        if (ending !== 'again') return ending;
-      }
-      return DEBOUNCE_MS;
+      const againMs = await serve(key, pass);
+      const lookMs = vanished.look(key, heldByGone(key, options));
+      return againMs === undefined || lookMs === undefined ? (againMs ?? lookMs) : Math.min(againMs, lookMs);
     },
   });
+
+  async function serve(key: string, pass: Pass): Promise<number | undefined> {
+    let isConfirmed = false;
+    for (let steps = 0; steps < MOST_STEPS; steps += 1) {
+      const claim = readClaimAt(options, key);
+      if (claim === null) {
+        leaveLine(key, null, lineOf(options), pass.enqueue);
+        return undefined;
+      }
+      const seen = observe(options, claim);
+      const step = nextStep(seen, now());
+      if (step.do === 'rest') return settle(claim, step.why, options, pass);
+      if (!isConfirmed && (step.do === 'take' || step.do === 'create-address')) {
+        await confirmClaim(seen, options);
+        isConfirmed = true;
+        continue;
+      }
+      const ending = await carryOutStep(step, seen, options, pass);
+      isConfirmed ||= ending === 'again' && step.do === 'add-finalizer';
+      // What was chosen and lost may be free again for those in line.
+      if (step.do === 'take') wakeLine(claim.pool, lineOf(options), pass.enqueue);
+      if (ending === 'stop') return LOOK_AGAIN_MS;
+      if (ending !== 'again') return ending;
+    }
+    return DEBOUNCE_MS;
+  }
 }
 
 /** Keeps the line of waiting claims right, and says when to look again. */
@@ -148,8 +152,15 @@ function followRecord({ before, after }: RecordChange, options: ReconcileClaimsO
   if (holder?.kind === 'IPAddressClaim') enqueue(keyOf(holder));
 }
 
-function heldFor(key: string, records: RecordsView) {
-  return records.ofHolder({ kind: 'IPAddressClaim', ...nameOfKey(key) }).filter(isHeld);
+/**
+ * The records of claims of that name that are gone, also where a later claim of that name lives: it never gets them. A record without
+ * a uid is of an IPAddress whose claim is still to come.
+ */
+function heldByGone(key: string, { claims, recordsView }: ReconcileClaimsOptions): readonly IpRecord[] {
+  const at = nameOfKey(key);
+  const uid = claims.get(at)?.metadata.uid;
+  const held = recordsView.ofHolder({ kind: 'IPAddressClaim', ...at }).filter(isHeld);
+  return held.filter(({ spec: { holder } }) => holder.uid !== undefined && holder.uid !== uid);
 }
 
 function compareCreated(

@@ -50,7 +50,7 @@ export class Vanished {
     if (this.#reported.has(uid)) return;
     if (this.#reported.size >= MOST) this.#reported.clear();
     this.#reported.add(uid);
-    const note = `the ${kind} ${key} is gone and did not give ${spec.address} back; ${advice(record)}`;
+    const note = `the ${kind} ${key} (uid ${spec.holder.uid ?? 'unknown'}) is gone and did not give ${spec.address} back; ${advice(record)}`;
     log.warn({ record: name, holder: key }, note);
     const regarding = { apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord', namespace: '', name, uid };
     events.emit({ regarding, type: 'Warning', reason, note });

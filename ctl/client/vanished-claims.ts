@@ -28,6 +28,6 @@ function isVanished({ spec: { holder } }: IpRecord, alive: ReadonlyMap<string, s
 }
 
 function toFinding({ name, spec: { address, holder } }: IpRecord): Finding {
-  const message = `the IPAddressClaim ${holder.namespace}/${holder.name} is gone and did not give it back; if no machine has it any more, delete the IPAddress of that name and run: ipledgerctl release ${address}`;
+  const message = `the IPAddressClaim ${holder.namespace}/${holder.name} (uid ${holder.uid ?? 'unknown'}) is gone and did not give it back; if no machine has it any more, delete the IPAddress that shows it, if there is one, and run: ipledgerctl release ${address}`;
   return { kind: 'vanished-claim', subject: address, message, records: [name] };
 }
