@@ -24,7 +24,7 @@ import type { Trouble } from '#pkg/kube/watch/reflector.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 
 export interface NetworkReconcilersOptions extends ReconcilerContext {
-  readonly ledger: Pick<Ledger, 'takenOf' | 'create' | 'amend' | 'release'>;
+  readonly ledger: Pick<Ledger, 'takenOf' | 'create' | 'amend' | 'release' | 'get'>;
   readonly records: RecordsView;
   readonly pools: ObjectView;
   readonly pods: PodsView;

@@ -5,6 +5,7 @@ import {
 } from '#controller/allocation-plan/allocation-record.ts';
 import type { AllocationStep } from '#controller/allocation-plan/allocation-step.ts';
 import type { ObservedAllocation } from '#controller/allocation-plan/observed-allocation.ts';
+import { findLateRecords } from '#controller/give/find-late-records.ts';
 import { keyOf } from '#controller/give/fresh-objects.ts';
 import { type Ending, NOT_LEADER_MS, SOON_MS, takeExactly, takeLowest } from '#controller/give/take-address.ts';
 import { FailedRequest, type Pass } from '#controller/reconcile/reconciler.ts';
@@ -21,7 +22,7 @@ import type { AllocationSources } from './allocation-observer.ts';
 
 export interface AllocationDeps extends AllocationSources {
   readonly client: KubeClient;
-  readonly ledger: Pick<Ledger, 'create' | 'amend' | 'release'>;
+  readonly ledger: Pick<Ledger, 'create' | 'amend' | 'release' | 'get'>;
   readonly events: Events;
   readonly isLeader: () => boolean;
 }
@@ -69,6 +70,7 @@ export async function carryOutAllocation(
         return 'again';
       return giveBack(step.record, deps);
     case 'remove-finalizer':
+      if (await findLateRecords((record) => isRecordOfAllocation(record, allocation), deps)) return 'again';
       return patch('the finalizer', {
         metadata: { finalizers: allocation.finalizers.filter((it) => it !== ALLOCATION_FINALIZER) },
       });

@@ -2,6 +2,7 @@ import type { ClaimStatus } from '#controller/claim-plan/claim-status.ts';
 import type { ClaimStep } from '#controller/claim-plan/claim-step.ts';
 import { draftIpAddress } from '#controller/claim-plan/draft-ip-address.ts';
 import type { ObservedClaim } from '#controller/claim-plan/observed-claim.ts';
+import { findLateRecords } from '#controller/give/find-late-records.ts';
 import { type FreshObjects, keyOf } from '#controller/give/fresh-objects.ts';
 import { type Ending, NOT_LEADER_MS, SOON_MS, takeLowest } from '#controller/give/take-address.ts';
 import type { FreshReads } from '#controller/reconcile/fresh-reads.ts';
@@ -22,7 +23,7 @@ import type { ClaimSources } from './claim-observer.ts';
 
 export interface StepDeps extends ClaimSources {
   readonly client: KubeClient;
-  readonly ledger: Pick<Ledger, 'create' | 'amend' | 'release'>;
+  readonly ledger: Pick<Ledger, 'create' | 'amend' | 'release' | 'get'>;
   readonly events: Events;
   readonly isLeader: () => boolean;
   readonly clusterReads: FreshReads;
@@ -81,6 +82,7 @@ export async function carryOutStep(step: Write, seen: ObservedClaim, deps: StepD
     case 'delete-address':
       return deleteAddress(seen, deps);
     case 'remove-finalizer':
+      if (await findLateRecords((record) => isRecordOfClaim(record, claim), deps)) return 'again';
       return patchClaim(claim.finalizers.filter((it) => it !== CLAIM_FINALIZER));
   }
 }

@@ -29,7 +29,7 @@ export interface ServeClaimsOptions extends ReconcilerContext {
   readonly reserved: ObjectView;
   readonly records: RecordsView;
   readonly catalog: PoolReadings;
-  readonly ledger: Pick<Ledger, 'create' | 'amend' | 'release'>;
+  readonly ledger: Pick<Ledger, 'create' | 'amend' | 'release' | 'get'>;
   readonly events: Events;
   /** For how long records may still be missing, because the store may have been restored and agents write them back. */
   readonly recordsMissingForMs: () => number;

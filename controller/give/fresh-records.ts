@@ -9,12 +9,15 @@ interface OwnWrite {
 }
 
 const KEEP_MS = 30_000;
+const MOST_UNCONFIRMED = 10_000;
 
 /** The cache of records together with own writes that it does not show yet. */
 export class FreshRecords implements Disposable {
   readonly #view: RecordsView;
   readonly #nowMs: () => number;
   readonly #own = new Map<string, OwnWrite>();
+  /** Records that we wrote and that no watch has told of in time. They count for nothing, and may be there. */
+  readonly #unconfirmed = new Map<string, IpRecord>();
   readonly #subscription: Disposable;
 
   constructor(view: RecordsView, nowMs: () => number) {
@@ -28,7 +31,7 @@ export class FreshRecords implements Disposable {
     const own = this.#own.get(name);
     if (own === undefined) return cached;
     if (own.untilMs < this.#nowMs()) {
-      this.#own.delete(name);
+      this.#doubt(own);
       return cached;
     }
     if (!isNews(own, cached)) return cached;
@@ -40,6 +43,12 @@ export class FreshRecords implements Disposable {
     const cached = this.#view.ofHolder(holder).map((record) => record.name);
     const written = [...this.#own].filter(([, { record }]) => isOwn(record)).map(([it]) => it);
     return [...new Set([...cached, ...written])].flatMap((it) => this.get(it) ?? []).filter(isOwn);
+  }
+
+  /** What has to be read before anybody may say that the holder has no record. Empty unless the watch is late by more than 30 s. */
+  unconfirmed(isOwn: (record: IpRecord) => boolean): IpRecord[] {
+    for (const [, own] of this.#own) if (own.untilMs < this.#nowMs()) this.#doubt(own);
+    return [...this.#unconfirmed.values()].filter(isOwn);
   }
 
   wrote(record: IpRecord): void {
@@ -59,10 +68,23 @@ export class FreshRecords implements Disposable {
     const own = { record, isGone, untilMs: this.#nowMs() + KEEP_MS };
     if (isNews(own, this.#view.get(record.name))) this.#own.set(record.name, own);
     else this.#own.delete(record.name);
+    this.#unconfirmed.delete(record.name);
+  }
+
+  #doubt(own: OwnWrite): void {
+    const { name } = own.record;
+    this.#own.delete(name);
+    if (own.isGone || !isNews(own, this.#view.get(name))) return;
+    if (this.#unconfirmed.size >= MOST_UNCONFIRMED) this.#unconfirmed.clear();
+    this.#unconfirmed.set(name, own.record);
   }
 
   #forget(before: IpRecord | null, after: IpRecord | null): void {
-    const own = this.#own.get((after ?? before)?.name ?? '');
+    const name = (after ?? before)?.name ?? '';
+    const doubted = this.#unconfirmed.get(name);
+    // The end of an earlier record of that name says nothing of ours.
+    if (doubted !== undefined && (after ?? before)?.uid === doubted.uid) this.#unconfirmed.delete(name);
+    const own = this.#own.get(name);
     if (own === undefined) return;
     const isLate = after === null ? !own.isGone && own.record.uid !== before?.uid : isNews(own, after);
     if (!isLate) this.#own.delete(own.record.name);

@@ -35,7 +35,7 @@ export interface ServeVitistackOptions extends ReconcilerContext {
   readonly reserved: ObjectView;
   readonly records: RecordsView;
   readonly catalog: PoolReadings;
-  readonly ledger: Pick<Ledger, 'create' | 'amend' | 'release'>;
+  readonly ledger: Pick<Ledger, 'create' | 'amend' | 'release' | 'get'>;
   readonly events: Events;
   readonly rangeRules: RangeRules;
   /** For how long records may still be missing, because the store may have been restored and agents write them back. */
