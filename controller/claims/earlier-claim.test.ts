@@ -4,12 +4,13 @@ import { Listeners } from '#controller/cluster-view/listeners.ts';
 import { Unserved } from '#controller/give/unserved.ts';
 import type { EmittedEvent } from '#pkg/kube/events/events.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
-import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
 import type { ObjectIdentity } from '#pkg/kube/watch/known-objects.ts';
 import { buildClaimRecord } from '#test/support/build-claim.ts';
+import { turnedTiming } from '#test/support/turned-timing.ts';
 import { ClaimBook } from './claim-book.ts';
 import { type ReconcileClaimsOptions, reconcileClaims } from './reconcile-claims.ts';
 
+const PATIENCE = { timeout: 20_000, interval: 5 };
 const AT = { namespace: 'prod', name: 'vm-0' };
 /** It rests: its cluster is not there. */
 const CLAIM: KubeObject = {
@@ -26,7 +27,6 @@ function viewOf(object: KubeObject | null) {
     synced: Promise.resolve(),
     get: () => object,
     all: () => (object === null ? [] : [object]),
-    tell: (at: ObjectIdentity) => listeners.tell(at),
     onChange: (listener: (at: ObjectIdentity) => void) => listeners.add(listener),
     [Symbol.asyncDispose]: async () => {},
   };
@@ -34,7 +34,7 @@ function viewOf(object: KubeObject | null) {
 
 test('the record of an earlier claim is reported while a later claim of that name lives, and not the record of the later one', async () => {
   const told: EmittedEvent[] = [];
-  let nowMs = 0;
+  const timing = turnedTiming();
   const claims = viewOf(CLAIM);
   const [addresses, clusters, namespaces, pools, reserved] = [1, 2, 3, 4, 5].map(() => viewOf(null));
   const views = { claims, addresses, clusters, namespaces, pools, reserved };
@@ -45,7 +45,7 @@ test('the record of an earlier claim is reported while a later claim of that nam
   ];
   const records = { synced: Promise.resolve(), all: () => [], get: () => null, ofHolder: () => held };
   const options = {
-    client: { timing: { ...SYSTEM_TIMING, nowMs: () => nowMs } },
+    client: { timing },
     log: pino({ enabled: false }),
     events: { emit: (event: EmittedEvent) => void told.push(event) },
     isLeader: () => true,
@@ -65,11 +65,10 @@ test('the record of an earlier claim is reported while a later claim of that nam
   };
   await using _running = reconcileClaims(options as unknown as ReconcileClaimsOptions);
   await vi.waitFor(() => {
-    // Long enough for the watches to agree, whenever the first look was.
-    nowMs += 10_000;
-    claims.tell({ ...AT, uid: 'later-uid' });
+    // The watches have ten seconds to agree.
+    timing.pass(10_000);
     expect(told.map(({ reason, note }) => `${reason}: ${note}`)).toEqual([
       expect.stringMatching(/^ClaimVanished: .*prod\/vm-0 \(uid earlier-uid\).*ipledgerctl release 10\.0\.0\.1$/),
     ]);
-  });
+  }, PATIENCE);
 });

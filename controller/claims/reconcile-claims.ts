@@ -112,7 +112,7 @@ function watchClaims(options: ReconcileClaimsOptions, enqueue: Enqueue): readonl
     unserved.keysOf(() => true).forEach(enqueue);
   };
   const wakeHeld = (pool: string | null) => {
-    if (pool !== null) unserved.keysOf((it) => it.pool === pool && !it.isInLine).forEach(enqueue);
+    if (pool !== null) unserved.notInLine(pool).forEach(enqueue);
   };
   const reweigh = (keys: readonly string[]) => {
     for (const key of keys) {

@@ -1,0 +1,48 @@
+export interface Aged {
+  readonly key: string;
+  readonly createdAt: string;
+}
+
+export function compareAge(a: Aged, b: Aged): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
+  return a.key < b.key ? -1 : Number(a.key > b.key);
+}
+
+/** Objects from the oldest to the youngest. A place is found by halving: among 10,000 in 14 comparisons. */
+export class AgeOrder {
+  readonly #compare: typeof compareAge;
+  readonly #items: Aged[] = [];
+
+  constructor(compare: typeof compareAge) {
+    this.#compare = compare;
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  add(item: Aged): void {
+    this.#items.splice(this.countBefore(item), 0, item);
+  }
+
+  remove(item: Aged): void {
+    const at = this.countBefore(item);
+    if (this.#items[at]?.key === item.key) this.#items.splice(at, 1);
+  }
+
+  /** How many are older. */
+  countBefore(item: Aged): number {
+    let [from, to] = [0, this.#items.length];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      const other = this.#items[middle];
+      if (other !== undefined && this.#compare(other, item) < 0) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
+
+  keys(count = this.size): string[] {
+    return this.#items.slice(0, count).map(({ key }) => key);
+  }
+}
