@@ -1,4 +1,5 @@
 import { planAddressRecord } from '#controller/claim-plan/address-record.ts';
+import { describeUnaskedNumber } from '#controller/claim-plan/unasked-number.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { type FreshObjects, keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
 import type { FreshRecords } from '#controller/give/fresh-records.ts';
@@ -16,7 +17,7 @@ import { recordOfAddress } from './claim-observer.ts';
 import type { PoolEdits } from './pool-edits.ts';
 
 export interface KeepAddressRecordsOptions extends ReconcilerContext {
-  readonly views: Record<'claims' | 'addresses' | 'pools', ObjectView>;
+  readonly views: Record<'claims' | 'addresses' | 'pools' | 'namespaces', ObjectView>;
   readonly claims: FreshObjects;
   readonly addresses: FreshObjects;
   readonly records: FreshRecords;
@@ -45,10 +46,13 @@ export function keepAddressRecords(options: KeepAddressRecordsOptions): AsyncDis
     const isKnown = name !== null && collisions.has(name);
     if (name !== null) collisions.set(name, keyOf(address));
     if (isKnown) return;
-    log.warn({ address: keyOf(address) }, message);
-    const { namespace, name: own, uid } = address;
-    const regarding = { apiVersion: apiVersionOf(IP_ADDRESSES), kind: IP_ADDRESSES.kind, namespace, name: own, uid };
-    events.emit({ regarding, type: 'Warning', reason: 'AddressNotRecorded', note: message });
+    tell(address, 'AddressNotRecorded', message);
+  };
+  const tell = (address: MachineAddress, reason: string, note: string) => {
+    log.warn({ address: keyOf(address) }, note);
+    const { namespace, name, uid } = address;
+    const regarding = { apiVersion: apiVersionOf(IP_ADDRESSES), kind: IP_ADDRESSES.kind, namespace, name, uid };
+    events.emit({ regarding, type: 'Warning', reason, note });
   };
 
   return startReconciler(options, {
@@ -56,7 +60,7 @@ export function keepAddressRecords(options: KeepAddressRecordsOptions): AsyncDis
     failed: 'record of an IPAddress not made',
     debounceMs: DEBOUNCE_MS,
     backoff: { firstMs: 100, mostMs: 10_000 },
-    caches: [views.claims, views.addresses, views.pools, recordsView],
+    caches: [views.claims, views.addresses, views.pools, views.namespaces, recordsView],
     watch: (enqueue) => {
       const enqueueOf = (pool: string | null) => {
         for (const object of views.addresses.all()) {
@@ -101,6 +105,9 @@ export function keepAddressRecords(options: KeepAddressRecordsOptions): AsyncDis
       if (!isLeader()) return NOT_LEADER_MS;
       const outcome = await ledger.create(verdict.spec);
       if (outcome.record !== null) records.wrote(outcome.record);
+      const labels = views.namespaces.get({ name: now.address.namespace })?.metadata.labels ?? {};
+      const unasked = now.pool === null ? null : describeUnaskedNumber(now.address, now.pool, labels);
+      if (outcome.taken && unasked !== null) tell(now.address, 'AddressTakenUnasked', unasked);
       return outcome.taken ? undefined : DEBOUNCE_MS;
     },
   });
