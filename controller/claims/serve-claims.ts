@@ -6,11 +6,13 @@ import { RestoreHold } from '#controller/give/restore-hold.ts';
 import { serveWhileThere, type Visit } from '#controller/give/serve-while-there.ts';
 import { ShownAddresses } from '#controller/give/shown-addresses.ts';
 import { Unserved } from '#controller/give/unserved.ts';
+import { isServed } from '#controller/give/why-not-served.ts';
 import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { FreshReads } from '#controller/reconcile/fresh-reads.ts';
 import type { ReconcilerContext } from '#controller/reconcile/reconciler.ts';
 import { readIpAddress } from '#pkg/capi/read-ip-address.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import { CLAIMS, CLUSTERS, IP_ADDRESSES } from '#pkg/kube/objects/capi-resources.ts';
 import { NAMESPACES } from '#pkg/kube/objects/core-resources.ts';
@@ -39,6 +41,8 @@ export interface ServeClaimsOptions extends ReconcilerContext {
 }
 
 const KINDS = [CLAIMS, IP_ADDRESSES, CLUSTERS];
+const TOO_OLD =
+  'Cluster API is here without version v1beta2 (v1.11 and later have it): its IPAddressClaims are not served until it is upgraded';
 /** How long the read of a cluster may be shared. */
 const CLUSTER_READ_MS = 5_000;
 
@@ -51,9 +55,14 @@ export function serveClaims(options: ServeClaimsOptions): AsyncDisposable {
     name: 'Cluster API',
     role: 'deploy/rbac-cluster-api.yaml',
     kinds: async () => KINDS,
+    whyNotHere: async () => ((await isTooOld(client)) ? TOO_OLD : null),
     lookEveryMs,
   };
   return serveWhileThere(guest, (visit) => startClaims(options, visit));
+}
+
+async function isTooOld(client: KubeClient): Promise<boolean> {
+  return (await isServed(client, { ...CLUSTERS, version: 'v1beta1' })) && !(await isServed(client, CLUSTERS));
 }
 
 function startClaims(options: ServeClaimsOptions, { stack, watch }: Visit): void {

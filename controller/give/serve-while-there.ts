@@ -16,6 +16,8 @@ interface Guest {
   readonly kinds: () => Promise<readonly Resource[] | null>;
   /** Whether it may begin. Asked when all kinds are there, again and again until it is true; by default it may. */
   readonly mayBegin?: () => Promise<boolean>;
+  /** Asked while they are not here, until it is not null: it is logged once. */
+  readonly whyNotHere?: () => Promise<string | null>;
   readonly lookEveryMs?: number | undefined;
 }
 
@@ -45,16 +47,22 @@ export function serveWhileThere(
 async function run(guest: Guest, serve: Parameters<typeof serveWhileThere>[1], signal: AbortSignal): Promise<void> {
   const { client, log, name, role, lookEveryMs = LOOK_EVERY_MS } = guest;
   let isRefused = false;
+  let isExplained = guest.whyNotHere === undefined;
   while (!signal.aborted) {
     const kinds = await guest.kinds();
     const because = kinds === null ? 'NotServed' : await whyNotServed(client, kinds);
     if (kinds !== null && because === null) {
       isRefused = false;
+      isExplained = guest.whyNotHere === undefined;
       const mayBegin = (await guest.mayBegin?.()) ?? true;
       if (mayBegin) await serveUntilGone(guest, (visit) => serve(visit, kinds), signal);
     } else if (because === 'Forbidden' && !isRefused) {
       isRefused = true;
       log.warn(`${name} is here, and the controller has no rights on it: apply ${role}`);
+    } else if (because === 'NotServed' && !isExplained) {
+      const why = (await guest.whyNotHere?.()) ?? null;
+      isExplained = why !== null;
+      if (why !== null) log.warn(why);
     }
     await sleep(client.timing, lookEveryMs, signal);
   }

@@ -15,7 +15,7 @@ export async function whyNotServed(client: Reader, kinds: readonly Resource[]): 
   return null;
 }
 
-async function isServed(client: Reader, wanted: Resource): Promise<boolean> {
+export async function isServed(client: Pick<Reader, 'kindsOf'>, wanted: Resource): Promise<boolean> {
   const kinds = await client.kindsOf(wanted);
   return kinds.ok && kinds.object.some(({ resource }) => resource.plural === wanted.plural);
 }
