@@ -4,6 +4,9 @@ import type { Evidence } from './evidence.ts';
 import { type Cause, keep, type Verdict } from './verdict.ts';
 import { type NodeWeight, weighAbsence, weighNode } from './weigh-node.ts';
 
+/** How often the owner of a kept address is asked between two sweeps. */
+const MOST_QUESTIONS = 4;
+
 /**
  * The pod object is gone and no owner will create it again. That alone proves nothing: the pod may have been deleted by
  * force, and its sandbox may still answer. Only the loss of its node frees, or that no node is known at all.
@@ -50,10 +53,14 @@ export function judgeNotTaken(record: IpRecord, evidence: Evidence, settings: Co
   return isWeak(weight) ? doubt(record, 'not-taken', weight) : { do: 'free', cause: 'not-taken' };
 }
 
-/** A namespace that is deleted may lose the owner after the pod, and nobody watches owners: they are asked once more, soon. */
+/**
+ * A namespace that is deleted may lose the owner after the pod, and nobody watches owners. So the owner is asked again with growing
+ * pauses, and after that by each sweep.
+ */
 function keepForNext({ nowMs, firstSeenMs }: Evidence, { settleMs }: CollectSettings): Verdict {
-  const leftMs = firstSeenMs + settleMs - nowMs;
-  return leftMs > 0 ? keep('retained', leftMs) : keep('retained');
+  const ageMs = Math.max(0, nowMs - firstSeenMs);
+  const asked = ageMs < settleMs ? 0 : Math.floor(Math.log2(ageMs / settleMs)) + 1;
+  return asked < MOST_QUESTIONS ? keep('retained', settleMs * 2 ** asked - ageMs) : keep('retained');
 }
 
 /** Weak evidence. What is Suspect already waits for its node's agent, for a taker with a probe, or for the loss of its node. */

@@ -18,15 +18,27 @@ const LATELY = { firstSeenMs: secondsAgo(600) };
 describe('while no pod is there', () => {
   test.each<JudgeCase>([
     {
-      name: 'the owner is asked once more, because it may go after its pod',
+      name: 'the owner is asked again, because it may go after its pod',
       record: PROVEN,
       evidence: { owner: 'valid', firstSeenMs: secondsAgo(20) },
       verdict: keep('retained', 40_000),
     },
     {
-      name: 'and then only by sweeps',
+      name: 'and again after a longer pause',
       record: PROVEN,
       evidence: { owner: 'valid', firstSeenMs: secondsAgo(60) },
+      verdict: keep('retained', 60_000),
+    },
+    {
+      name: 'and once more after a pause of minutes',
+      record: PROVEN,
+      evidence: { owner: 'valid', firstSeenMs: secondsAgo(300) },
+      verdict: keep('retained', 180_000),
+    },
+    {
+      name: 'and then only by sweeps',
+      record: PROVEN,
+      evidence: { owner: 'valid', firstSeenMs: secondsAgo(480) },
       verdict: keep('retained'),
     },
   ])('$name', checkVerdict);
