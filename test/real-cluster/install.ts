@@ -12,7 +12,14 @@ export async function installIpledger(place: ServerPlace, nodeCount: number): Pr
   await applyManifests(place, 'crds', 'admission-policy.yaml', 'rbac.yaml', 'flow-control.yaml', 'config.yaml');
   await applyManifests(place, 'controller.yaml', 'agent.yaml');
   // What waits a minute in production waits ten seconds here.
-  await kubectl(place, ['set', 'env', 'deployment/ipledger-controller', NAMESPACE, 'IPLEDGER_GC_SETTLE_DURATION=10']);
+  await kubectl(place, [
+    'set',
+    'env',
+    'deployment/ipledger-controller',
+    NAMESPACE,
+    'IPLEDGER_GC_SETTLE_DURATION=10',
+    'IPLEDGER_GC_DEFAULT_INTERVAL_DURATION=60',
+  ]);
   // Two replicas need two nodes, because they use ports of the host.
   if (nodeCount === 1) await kubectl(place, ['scale', 'deployment/ipledger-controller', NAMESPACE, '--replicas=1']);
   await kubectl(place, ['rollout', 'status', 'deployment/ipledger-controller', NAMESPACE, LIMIT]);
