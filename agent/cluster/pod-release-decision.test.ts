@@ -124,7 +124,7 @@ test('what was kept for a new sandbox goes when the pod ends instead', async () 
   await made.add(pod, 'c1');
   await made.del(pod, 'c1');
   made.pods.end(pod);
-  await vi.waitUntil(async () => (await made.records()).length === 0);
+  await vi.waitUntil(async () => (await made.records()).length === 0, 20_000);
 });
 
 test('a kept address of a sticky pod is retained when the pod ends', async () => {
@@ -133,7 +133,7 @@ test('a kept address of a sticky pod is retained when the pod ends', async () =>
   await made.add(pod, 'c1');
   await made.del(pod, 'c1');
   made.pods.end(pod);
-  await vi.waitUntil(async () => (await made.records())[0]?.spec.state === 'Retained');
+  await vi.waitUntil(async () => (await made.records())[0]?.spec.state === 'Retained', 20_000);
 });
 
 test.each(['c1', 'c2'])(

@@ -90,7 +90,7 @@ test('the records are listed when the agent starts, and later read by name', asy
   await using _background = startBackground({ ...portsOf(made), kept });
   vi.advanceTimersByTime(1);
   vi.useRealTimers();
-  await vi.waitUntil(() => made.agent.readiness.isReady);
+  await vi.waitUntil(() => made.agent.readiness.isReady, 20_000);
   expect(calls).toEqual(['list']);
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   await using _later = startBackground({ ...portsOf(made), kept });

@@ -34,7 +34,7 @@ test('while a request is under way new callers are answered; then the socket goe
   await using made = await serve();
   const slow = connect(made.path);
   slow.write('GET /slow HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
-  await vi.waitUntil(() => made.server.countUnderWay() === 1);
+  await vi.waitUntil(() => made.server.countUnderWay() === 1, 20_000);
   const stopping = stopServing(made.server, made.path);
   await sleep(200);
   expect(await ask(made.path)).toMatch(/"fine"$/);
@@ -48,9 +48,9 @@ test('a crowd that never ends does not keep the socket for ever', async () => {
   await using made = await serve();
   const slow = connect(made.path);
   slow.write('GET /slow HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
-  await vi.waitUntil(() => made.server.countUnderWay() === 1);
+  await vi.waitUntil(() => made.server.countUnderWay() === 1, 20_000);
   const stopping = stopServing(made.server, made.path, 100);
-  await vi.waitUntil(() => !existsSync(made.path));
+  await vi.waitUntil(() => !existsSync(made.path), 20_000);
   made.held.resolve();
   expect(await text(slow)).toMatch(/"at last"$/);
   await stopping;
@@ -61,7 +61,7 @@ test('whoever had connected is answered, and nobody new connects', async () => {
   const early = connect(made.path);
   await once(early, 'connect');
   const stopping = stopServing(made.server, made.path);
-  await vi.waitUntil(() => !existsSync(made.path));
+  await vi.waitUntil(() => !existsSync(made.path), 20_000);
   const late = connect(made.path);
   expect(await once(late, 'error')).toMatchObject([{ code: 'ENOENT' }]);
   early.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');

@@ -50,5 +50,5 @@ test('a claim that is deleted while it waits leaves the line', async () => {
   await vi.waitFor(() => {
     claims.tell(claim);
     expect(unserved.keysOf(() => true)).not.toContain(keyOf(claim));
-  });
+  }, 20_000);
 });

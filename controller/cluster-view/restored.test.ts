@@ -28,7 +28,7 @@ test('who listens to the records is told of a restore, and the time without a br
   using _listening = view.restored.add(told);
   await view.synced;
   nowMs = 1_000;
-  await vi.waitFor(() => expect(told).toHaveBeenCalledOnce());
+  await vi.waitFor(() => expect(told).toHaveBeenCalledOnce(), 20_000);
   expect(view.steadySinceMs).toBe(1_000);
 });
 

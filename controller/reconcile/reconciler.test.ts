@@ -33,7 +33,7 @@ async function countPasses(because: FailureKind | null, more: Partial<Failure> =
     because === null ? ({ ok: true, object: 1 } as const) : { ...failure(because, 'it says no'), ...more },
   );
   await using started = start({ reconcile: async (_, { write }) => (await write('write a', send)).requeueMs });
-  await vi.waitFor(() => expect(send).toHaveBeenCalled());
+  await vi.waitFor(() => expect(send).toHaveBeenCalled(), 20_000);
   await wait(60);
   return { passes: send.mock.calls.length, lines: started.lines };
 }
@@ -92,7 +92,7 @@ test('a pass during which the leadership is lost sends no write', async () => {
     },
     () => leads,
   );
-  await vi.waitFor(() => expect(requeues).toEqual([2_000]));
+  await vi.waitFor(() => expect(requeues).toEqual([2_000]), 20_000);
   expect(send).not.toHaveBeenCalled();
 });
 

@@ -63,14 +63,14 @@ function start(reading: ApplicationReading, replicas: Replicas, ...pods: PodFact
 
 test('an application is found through its pod, and read before it counts', async () => {
   await using started = start(there(), 3, POD);
-  await vi.waitFor(() => expect(started.counts()).toEqual([3]));
+  await vi.waitFor(() => expect(started.counts()).toEqual([3]), 20_000);
   started.changes.tell({ before: POD, now: null });
   expect(started.counts()).toBeUndefined();
 });
 
 test('its own template counts more than what a pod says', async () => {
   await using started = start(there({ template: { metadata: { annotations: FIXED } } }), 3, POD);
-  await vi.waitFor(() => expect(started.counts()).toEqual([4]));
+  await vi.waitFor(() => expect(started.counts()).toEqual([4]), 20_000);
 });
 
 test.each([
@@ -86,13 +86,13 @@ test.each([
     { ...POD, ...pod },
     { ...POD, name: 'z', controller: { ...OWNER, name: 'z' } },
   );
-  await vi.waitFor(() => expect(started.read).toHaveBeenCalled());
+  await vi.waitFor(() => expect(started.read).toHaveBeenCalled(), 20_000);
   expect(started.read.mock.calls).toEqual([[{ ...APPLICATION, name: 'z' }]]);
 });
 
 test('an application that does not exist gets nothing', async () => {
   await using started = start({ is: 'gone' }, 3, POD);
-  await vi.waitFor(() => expect(started.read).toHaveBeenCalled());
+  await vi.waitFor(() => expect(started.read).toHaveBeenCalled(), 20_000);
   expect(started.applications.size).toBe(0);
 });
 
@@ -101,7 +101,7 @@ test.each([
   { name: 'its scale', reading: there(), replicas: REFUSED },
 ])('who may not read $name says which right is missing, and how to give it', async ({ reading, replicas }) => {
   await using started = start(reading, replicas, POD);
-  await vi.waitFor(() => expect(started.told).toHaveLength(1));
+  await vi.waitFor(() => expect(started.told).toHaveLength(1), 20_000);
   expect(started.told[0]).toMatchObject({ regarding: APPLICATION, reason: 'ApplicationNotRead' });
   expect(started.told[0]?.note).toMatch(
     /get clonesets in the API group kruise\.test: create a ClusterRole .* ipledger\.io\/aggregate-to-controller: "true"$/,
@@ -111,18 +111,18 @@ test.each([
 
 test('an outage of the scale is not "nobody says how many": what was known stays', async () => {
   await using started = start(there(), UNREAD, POD);
-  await vi.waitFor(() => expect(started.told).toHaveLength(1));
+  await vi.waitFor(() => expect(started.told).toHaveLength(1), 20_000);
   expect(started.told[0]).toMatchObject({ reason: 'ApplicationNotRead', note: expect.not.stringContaining('right') });
   expect(started.applications.faulty()).toEqual([]);
 });
 
 test('a kind that does not say how many is asked for a fixed number', async () => {
   await using started = start(there(), null, POD);
-  await vi.waitFor(() => expect(started.told).toMatchObject([{ reason: 'BadSubnetAnnotation' }]));
+  await vi.waitFor(() => expect(started.told).toMatchObject([{ reason: 'BadSubnetAnnotation' }]), 20_000);
 });
 
 test('a fixed number needs no scale', async () => {
   await using started = start(there(), REFUSED, { ...POD, subnetWish: FIXED });
-  await vi.waitFor(() => expect(started.counts()).toEqual([4]));
+  await vi.waitFor(() => expect(started.counts()).toEqual([4]), 20_000);
   expect(started.told).toEqual([]);
 });

@@ -43,7 +43,7 @@ async function start() {
       return { [Symbol.dispose]: () => {} };
     },
   };
-  const context = { log: pino({ enabled: false }), isLeader: () => true, now: () => new Date() };
+  const context = { client: {}, log: pino({ enabled: false }), isLeader: () => true, now: () => new Date() };
   const options = {
     ...context,
     pods,

@@ -62,10 +62,10 @@ test('a ReplicaSet that its Deployment left behind gets no pool of its own, and 
 
 test('what is deleted, or asks no more, is forgotten', async () => {
   await using started = await start([workload('a'), workload('b'), workload('c')]);
-  await vi.waitFor(() => expect(started.api.isWatched('replicasets')).toBe(true));
+  await vi.waitFor(() => expect(started.api.isWatched('replicasets')).toBe(true), 20_000);
   started.api.tell('replicasets', ['DELETED', workload('a', { resourceVersion: '2' })]);
   started.api.tell('replicasets', ['MODIFIED', workload('b', { resourceVersion: '3' }, {})]);
-  await vi.waitFor(() => expect(started.names()).toEqual(['c']));
+  await vi.waitFor(() => expect(started.names()).toEqual(['c']), 20_000);
 });
 
 test('a fault is told, and the application stays known as faulty', async () => {

@@ -68,10 +68,10 @@ test('of many unfinished bodies the largest is given up, and a short one is read
   const senders = [900, 800, 700].map((bytes) => server.begin(bytes));
   const answers: string[] = [];
   for (const sender of senders) sender.on('data', (chunk) => answers.push(String(chunk).slice(-8)));
-  await vi.waitUntil(() => server.budget.bytes === 2_400);
+  await vi.waitUntil(() => server.budget.bytes === 2_400, 20_000);
   expect(await server.post('y'.repeat(700))).toBe('y'.repeat(700));
-  await vi.waitUntil(() => answers.length > 0);
+  await vi.waitUntil(() => answers.length > 0, 20_000);
   expect([answers, server.budget.bytes]).toEqual([['too-busy'], 2_200]);
   for (const sender of senders) sender.destroy();
-  await vi.waitUntil(() => server.budget.bytes === 700);
+  await vi.waitUntil(() => server.budget.bytes === 700, 20_000);
 });

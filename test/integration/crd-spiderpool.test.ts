@@ -180,10 +180,10 @@ describe('kubectl', () => {
       short: 'sp',
       kind: 'SpiderIPPool',
       fields: { spec: NETWORK },
-      columns: `${COUNTS} DEFAULT`,
+      columns: `${COUNTS} DEFAULT FREE READY`,
       wide: 'DISABLE NODENAME MULTUSNAME APP-NAMESPACE',
     },
-    { short: 'ss', kind: 'SpiderSubnet', fields: { spec: NETWORK }, columns: COUNTS, wide: '' },
+    { short: 'ss', kind: 'SpiderSubnet', fields: { spec: NETWORK }, columns: `${COUNTS} READY`, wide: '' },
     { short: 'sr', kind: 'SpiderReservedIP', fields: { spec: { ips: ['10.6.0.1'] } }, columns: 'VERSION', wide: '' },
     {
       short: 'se',

@@ -66,7 +66,7 @@ describe('lost answers', () => {
     await using made = await startScripted(() => {});
     const control = new AbortController();
     const calling = made.client.create(THINGS, THING, { signal: control.signal });
-    await vi.waitFor(() => expect(made.server.requests).toHaveLength(1));
+    await vi.waitFor(() => expect(made.server.requests).toHaveLength(1), 20_000);
     control.abort();
     expect(await calling).toMatchObject({ because: 'Unknown' });
     expect(await made.client.create(THINGS, THING, { signal: control.signal })).toMatchObject({
@@ -105,7 +105,7 @@ describe('streams and sessions', () => {
       setTimeout(() => request.answer(200, THING), 200);
     });
     const slow = made.client.get(THINGS, AT);
-    await vi.waitFor(() => expect(made.server.requests).toHaveLength(1));
+    await vi.waitFor(() => expect(made.server.requests).toHaveLength(1), 20_000);
     await wait(50);
     expect(await made.client.get(THINGS, { name: 'b' })).toMatchObject({ ok: true });
     expect(await slow).toEqual({ ok: true, object: THING });
@@ -148,7 +148,7 @@ describe('streams and sessions', () => {
     );
     await using proxy = await startTcpProxy(made.server.port);
     const calling = made.client.get(THINGS, AT, { timeoutMs: 5_000 });
-    await vi.waitFor(() => expect(made.server.requests).toHaveLength(1));
+    await vi.waitFor(() => expect(made.server.requests).toHaveLength(1), 20_000);
     await wait(500);
     expect(made.server.sessions.size).toBe(1);
     proxy.hold();
@@ -164,11 +164,11 @@ describe('bounds', () => {
     });
     const calls = Array.from({ length: 6 }, () => made.client.get(THINGS, AT));
     expect(await calls[5]).toMatchObject({ because: 'Unreachable' });
-    await vi.waitFor(() => expect(held).toHaveLength(3));
+    await vi.waitFor(() => expect(held).toHaveLength(3), 20_000);
     await wait(50);
     expect(made.server.requests).toHaveLength(3);
     for (const release of held) release();
-    await vi.waitFor(() => expect(held).toHaveLength(5));
+    await vi.waitFor(() => expect(held).toHaveLength(5), 20_000);
     for (const release of held.slice(3)) release();
     expect((await Promise.all(calls.slice(0, 5))).every((outcome) => outcome.ok)).toBe(true);
   });

@@ -10,7 +10,7 @@ test('a key added many times before its turn is worked on once', async () => {
   const seen: string[] = [];
   await using queue = new WorkQueue({ reconcile: async (key) => void seen.push(key), onTrouble: noTrouble });
   for (const key of ['a', 'a', 'b', 'a']) queue.add(key);
-  await vi.waitFor(() => expect(queue.size).toBe(0));
+  await vi.waitFor(() => expect(queue.size).toBe(0), 20_000);
   expect(seen).toEqual(['a', 'b']);
 });
 
@@ -30,7 +30,7 @@ test('a key added while it is worked on gets one more turn, never two workers', 
     },
   });
   queue.add('a');
-  await vi.waitFor(() => expect(queue.size).toBe(0));
+  await vi.waitFor(() => expect(queue.size).toBe(0), 20_000);
   expect(turns).toBe(2);
 });
 
@@ -49,7 +49,7 @@ test('at most so many keys at once', async () => {
     },
   });
   for (let key = 0; key < 20; key += 1) queue.add(String(key));
-  await vi.waitFor(() => expect(queue.size).toBe(0));
+  await vi.waitFor(() => expect(queue.size).toBe(0), 20_000);
   expect(most).toBe(3);
 });
 
@@ -72,12 +72,12 @@ test('a failing key is tried later and later, alone; success forgets the past', 
   });
   queue.add('bad');
   queue.add('good');
-  await vi.waitFor(() => expect(queue.size).toBe(0));
+  await vi.waitFor(() => expect(queue.size).toBe(0), 20_000);
   expect(pauses).toEqual([10, 20, 40, 40]);
   expect(seen.filter((key) => key === 'good')).toHaveLength(1);
   failures = 1;
   queue.add('bad');
-  await vi.waitFor(() => expect(pauses).toHaveLength(5));
+  await vi.waitFor(() => expect(pauses).toHaveLength(5), 20_000);
   expect(pauses.at(-1)).toBe(10);
 });
 
@@ -99,7 +99,7 @@ test('a handler of trouble that throws holds up no key', async () => {
   });
   queue.add('a');
   queue.add('b');
-  await vi.waitFor(() => expect(queue.size).toBe(0));
+  await vi.waitFor(() => expect(queue.size).toBe(0), 20_000);
   expect(told).toBe(2);
 });
 
@@ -113,9 +113,9 @@ test('a key can ask to be looked at again, the earliest wish counts', async () =
     },
   });
   queue.add('a');
-  await vi.waitFor(() => expect(at).toHaveLength(1));
+  await vi.waitFor(() => expect(at).toHaveLength(1), 20_000);
   queue.addAfter('a', 10_000);
-  await vi.waitFor(() => expect(at).toHaveLength(2));
+  await vi.waitFor(() => expect(at).toHaveLength(2), 20_000);
   const [first = 0, second = 0] = at;
   expect(second - first).toBeGreaterThanOrEqual(55);
   expect(queue.size).toBe(0);
@@ -138,7 +138,7 @@ test('many keys that are done at once do not hold up the event loop', async () =
   const others = (async () => {
     for (; !isOver; turns += 1) await wait(1);
   })();
-  await vi.waitFor(() => expect(queue.size).toBe(0));
+  await vi.waitFor(() => expect(queue.size).toBe(0), 20_000);
   isOver = true;
   await others;
   expect(done).toBe(100);

@@ -30,7 +30,7 @@ describe('watchPool', () => {
     const wake = vi.fn();
     using _watch = ledger.watchPool('pool-a', wake);
     const watched = () => server.requests.filter(isWatch).map(({ query }) => query.get('resourceVersion'));
-    await vi.waitFor(() => expect(watched()).toEqual(['7', '50']));
+    await vi.waitFor(() => expect(watched()).toEqual(['7', '50']), 20_000);
     expect(wake.mock.calls).toEqual([[{ kind: 'unknown' }]]);
   });
 
@@ -55,7 +55,7 @@ describe('watchPool', () => {
     });
     const changes: PoolChange[] = [];
     using _watch = made.ledger.watchPool('pool-a', (change) => changes.push(change));
-    await vi.waitFor(() => expect(streams).toHaveLength(1));
+    await vi.waitFor(() => expect(streams).toHaveLength(1), 20_000);
     const { name, uid = '', labels } = OBJECT.metadata;
     const suspect = {
       ...OBJECT,
@@ -73,7 +73,7 @@ describe('watchPool', () => {
       { kind: 'suspect', name },
       { kind: 'freed', name, uid },
     ];
-    await vi.waitFor(() => expect(changes).toEqual(expected));
+    await vi.waitFor(() => expect(changes).toEqual(expected), 20_000);
   });
 
   test('goes on where the watch before it ended', async () => {
@@ -85,14 +85,14 @@ describe('watchPool', () => {
     });
     const told = vi.fn();
     const first = made.ledger.watchPool('pool-a', told);
-    await vi.waitFor(() => expect(watches).toHaveLength(1));
+    await vi.waitFor(() => expect(watches).toHaveLength(1), 20_000);
     const object = { ...OBJECT, metadata: { ...OBJECT.metadata, resourceVersion: '61' } };
     watches[0]?.stream.write(`${JSON.stringify({ type: 'DELETED', object })}\n`);
-    await vi.waitFor(() => expect(told).toHaveBeenCalledTimes(2));
+    await vi.waitFor(() => expect(told).toHaveBeenCalledTimes(2), 20_000);
     first[Symbol.dispose]();
     const later = vi.fn();
     using _second = made.ledger.watchPool('pool-a', later);
-    await vi.waitFor(() => expect(watches).toHaveLength(2));
+    await vi.waitFor(() => expect(watches).toHaveLength(2), 20_000);
     expect(watches.map(({ query }) => query.get('resourceVersion'))).toEqual(['50', '61']);
     expect(later).not.toHaveBeenCalled();
   });
@@ -104,9 +104,9 @@ describe('watchPool', () => {
     });
     const [first, second] = [vi.fn(), vi.fn()];
     using _first = made.ledger.watchPool('pool-a', first);
-    await vi.waitFor(() => expect(first).toHaveBeenCalledTimes(1));
+    await vi.waitFor(() => expect(first).toHaveBeenCalledTimes(1), 20_000);
     using _second = made.ledger.watchPool('pool-a', second);
-    await vi.waitFor(() => expect(second).toHaveBeenCalledWith({ kind: 'unknown' }));
+    await vi.waitFor(() => expect(second).toHaveBeenCalledWith({ kind: 'unknown' }), 20_000);
     expect(first).toHaveBeenCalledTimes(1);
   });
 
@@ -121,12 +121,12 @@ describe('watchPool', () => {
     const [wake, stopped] = [vi.fn(), vi.fn()];
     using _watch = ledger.watchPool('pool-a', wake);
     const other = ledger.watchPool('pool-a', stopped);
-    await vi.waitFor(() => expect(streams).toHaveLength(1));
+    await vi.waitFor(() => expect(streams).toHaveLength(1), 20_000);
     other[Symbol.dispose]();
     other[Symbol.dispose]();
     const calls = stopped.mock.calls.length;
     streams[0]?.write(`${JSON.stringify({ type: 'DELETED', object: OBJECT })}\n`);
-    await vi.waitFor(() => expect(wake).toHaveBeenCalledTimes(2));
+    await vi.waitFor(() => expect(wake).toHaveBeenCalledTimes(2), 20_000);
     expect(stopped).toHaveBeenCalledTimes(calls);
   });
 });
