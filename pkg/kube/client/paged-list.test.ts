@@ -165,7 +165,8 @@ describe('a list that does not end', () => {
     const startedAtMs = performance.now();
     const listed = await made.client[verb](THINGS, {}, { pageSize: 1, timeoutMs: 300 });
     expect(listed).toMatchObject({ ok: false, because: 'Unknown' });
-    expect(performance.now() - startedAtMs).toBeLessThan(600);
+    // Less than one page may take by itself.
+    expect(performance.now() - startedAtMs).toBeLessThan(5_000);
     expect(made.server.requests.length).toBeGreaterThan(1);
   });
 
