@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ARCHITECTURES, type Architecture, isArchitecture } from './architecture.ts';
+import { debianMirror } from './debian-mirror.ts';
 import { type DebianPin, lockedPackage, writePins } from './pins.ts';
 
 /** What Node and koffi load, with the package that holds the licence of the last two. */
@@ -38,7 +39,7 @@ function privateApt() {
   const home = mkdtempSync(join(tmpdir(), 'ipledger-apt-'));
   for (const name of ['lists/partial', 'cache']) mkdirSync(join(home, name), { recursive: true });
   writeFileSync(join(home, 'status'), '');
-  const mirror = process.env['DEBIAN_MIRROR'] || 'http://deb.debian.org';
+  const mirror = debianMirror();
   const sources = SUITES.map((suite) => `deb [signed-by=${KEYS}] ${mirror}/${suite} main\n`);
   writeFileSync(join(home, 'sources.list'), sources.join(''));
   const settings = Object.entries({

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { debianMirror } from './debian-mirror.ts';
 import type { DebianPin, NpmPin } from './pins.ts';
 
 const CACHE = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'ipledger/image');
-const MIRROR = process.env['DEBIAN_MIRROR'] || 'http://deb.debian.org';
 
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
@@ -52,13 +52,14 @@ export async function npmPackage({ name, version, integrity }: NpmPin): Promise<
 /** The unpacked files of a Debian package that has the pinned hash, and its control file as `control`. */
 export async function debianPackage({ name, version, path, sha256: expected }: DebianPin): Promise<string> {
   return await cached(`debian-${name}-${expected.slice(0, 16)}`, async (directory) => {
-    console.log(`fetching ${name} ${version} from ${MIRROR}`);
-    const answer = await fetch(`${MIRROR}/${path}`);
+    const mirror = debianMirror();
+    console.log(`fetching ${name} ${version} from ${mirror}`);
+    const answer = await fetch(`${mirror}/${path}`);
     if (answer.status === 404)
-      throw new Error(`${MIRROR} has no ${name} ${version} any more: hack/image --pin pins newer ones`);
-    if (!answer.ok) throw new Error(`${MIRROR}/${path}: ${answer.status} ${answer.statusText}`);
+      throw new Error(`${mirror} has no ${name} ${version} any more: hack/image --pin pins newer ones`);
+    if (!answer.ok) throw new Error(`${mirror}/${path}: ${answer.status} ${answer.statusText}`);
     const bytes = new Uint8Array(await answer.arrayBuffer());
-    if (sha256(bytes) !== expected) throw new Error(`${MIRROR}/${path} has another hash than the pinned one`);
+    if (sha256(bytes) !== expected) throw new Error(`${mirror}/${path} has another hash than the pinned one`);
     const file = join(directory, 'package.deb');
     writeFileSync(file, bytes);
     execFileSync('dpkg-deb', ['-x', file, join(directory, 'root')]);
