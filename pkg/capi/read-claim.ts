@@ -1,18 +1,10 @@
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { type NamespacedIdentity, readIdentity } from '#pkg/kube/objects/namespaced-identity.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import { CLUSTER_NAME_LABEL, DELETE_FOR_MOVE, PAUSED_ANNOTATION } from './contract-names.ts';
 
 /** An IPAddressClaim for one of our pools. */
-export interface Claim {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly generation: number;
-  /** RFC 3339 in whole seconds, as the API server writes it. */
-  readonly createdAt: string;
-  readonly finalizers: readonly string[];
-  readonly isDeleting: boolean;
+export interface Claim extends NamespacedIdentity {
   readonly isPaused: boolean;
   /** It is deleted here because it was moved to another management cluster, with its address. */
   readonly isMovedAway: boolean;
@@ -29,19 +21,13 @@ const LONGEST_NAME = 253;
 
 /** Null for a claim of somebody else's pool, and for one that cannot be read: neither is touched. */
 export function readClaim({ metadata, spec, status }: KubeObject): Claim | null {
-  const { namespace, name, uid, resourceVersion, generation = 0, creationTimestamp = '', annotations = {} } = metadata;
+  const identity = readIdentity(metadata);
+  const { annotations = {} } = metadata;
   const pool = isMap(spec) ? readPoolRef(spec['poolRef']) : null;
-  if (namespace === undefined || pool === null) return null;
+  if (identity === null || pool === null) return null;
   const { addressRef, conditions } = isMap(status) ? status : {};
   return {
-    namespace,
-    name,
-    uid,
-    resourceVersion,
-    generation,
-    createdAt: creationTimestamp,
-    finalizers: metadata.finalizers ?? [],
-    isDeleting: metadata.deletionTimestamp !== undefined,
+    ...identity,
     isPaused: Object.hasOwn(annotations, PAUSED_ANNOTATION),
     isMovedAway: Object.hasOwn(annotations, DELETE_FOR_MOVE),
     cluster: readName(isMap(spec) ? spec['clusterName'] : null) ?? readName(metadata.labels?.[CLUSTER_NAME_LABEL]),

@@ -1,5 +1,6 @@
 import { type Address, tryParseAddress } from '#pkg/ip/address.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { type NamespacedIdentity, readIdentity } from '#pkg/kube/objects/namespaced-identity.ts';
 import { readOwners, type StoredOwner } from '#pkg/kube/objects/stored-owner.ts';
 import { LAST_ADDRESS_ANNOTATION, MADE_ANNOTATION } from './vitistack-names.ts';
 
@@ -7,18 +8,9 @@ export const ALLOCATION_PHASES = ['Pending', 'Allocated', 'Released', 'Error'] a
 type AllocationPhase = (typeof ALLOCATION_PHASES)[number];
 
 /** An IPAllocation, whoever made it. */
-export interface IpAllocation {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly generation: number;
-  /** RFC 3339 in whole seconds, as the API server writes it. */
-  readonly createdAt: string;
-  readonly finalizers: readonly string[];
+export interface IpAllocation extends NamespacedIdentity {
   readonly labels: Readonly<Record<string, string>>;
   readonly owners: readonly StoredOwner[];
-  readonly isDeleting: boolean;
   readonly networkNamespace: string;
   readonly networkConfiguration: string;
   /** Empty where it names none. */
@@ -41,23 +33,16 @@ const LONGEST_ADDRESS = 64;
 
 /** Null for one that names no NetworkNamespace or no NetworkConfiguration: the schema refuses it, and nothing can be done for it. */
 export function readIpAllocation({ metadata, spec, status: stored }: KubeObject): IpAllocation | null {
-  const { namespace, name, uid, resourceVersion, generation = 0, creationTimestamp = '' } = metadata;
+  const identity = readIdentity(metadata);
   const fields = isMap(spec) ? spec : {};
   const networkNamespace = readName(fields['networkNamespaceName']);
   const networkConfiguration = readName(fields['networkConfigurationName']);
-  if (namespace === undefined || networkNamespace === '' || networkConfiguration === '') return null;
+  if (identity === null || networkNamespace === '' || networkConfiguration === '') return null;
   const status = isMap(stored) ? stored : {};
   return {
-    namespace,
-    name,
-    uid,
-    resourceVersion,
-    generation,
-    createdAt: creationTimestamp,
-    finalizers: metadata.finalizers ?? [],
+    ...identity,
     labels: metadata.labels ?? {},
     owners: readOwners(metadata.ownerReferences),
-    isDeleting: metadata.deletionTimestamp !== undefined,
     networkNamespace,
     networkConfiguration,
     interface: readName(fields['interfaceName']),

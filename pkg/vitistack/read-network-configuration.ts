@@ -1,4 +1,5 @@
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { type NamespacedIdentity, readIdentity } from '#pkg/kube/objects/namespaced-identity.ts';
 import { TAKEN_OVER_ANNOTATION } from './provider-names.ts';
 
 /** A network interface as a NetworkConfiguration asks for it. */
@@ -9,16 +10,7 @@ export interface WantedInterface {
 }
 
 /** A NetworkConfiguration: what a machine asks its network for, and what it was told. */
-export interface NetworkConfiguration {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly generation: number;
-  /** RFC 3339 in whole seconds, as the API server writes it. */
-  readonly createdAt: string;
-  readonly finalizers: readonly string[];
-  readonly isDeleting: boolean;
+export interface NetworkConfiguration extends NamespacedIdentity {
   /** Whether its addresses were given out by static-ip-operator; null: we have not seen it yet. */
   readonly isTakenOver: boolean | null;
   /** In lower case, without spaces around it; empty if nobody is named. */
@@ -50,19 +42,12 @@ const MOST_ADDRESSES = 64;
 
 /** Null for an object without a namespace: that kind has one. */
 export function readNetworkConfiguration(object: KubeObject): NetworkConfiguration | null {
-  const { namespace, name, uid, resourceVersion, generation = 0, creationTimestamp = '' } = object.metadata;
-  if (namespace === undefined) return null;
+  const identity = readIdentity(object.metadata);
+  if (identity === null) return null;
   const spec = fieldsOf(object['spec']);
   const status = fieldsOf(object['status']);
   return {
-    namespace,
-    name,
-    uid,
-    resourceVersion,
-    generation,
-    createdAt: creationTimestamp,
-    finalizers: object.metadata.finalizers ?? [],
-    isDeleting: object.metadata.deletionTimestamp !== undefined,
+    ...identity,
     isTakenOver: readFlag(object.metadata.annotations?.[TAKEN_OVER_ANNOTATION]),
     provider: toProvider(spec['provider']),
     networkNamespace: textOf(spec['networkNamespaceName'], LONGEST_NAME).trim(),
