@@ -56,10 +56,11 @@ test('scaled 5 → 0 → 5 while another set waits for the same five addresses: 
   await scale('one', SIZE);
   // Five pods of either set have the five addresses, whichever was faster.
   await vi.waitUntil(() => sandboxes.live().length === SIZE, PATIENCE);
+  // On some machines the fight is over within a few looks of the referee.
+  await vi.waitUntil(() => referee.looks > 10, PATIENCE);
   await scale('two', 0);
   await vi.waitUntil(() => liveOf('one') === SIZE && liveOf('two') === 0, PATIENCE);
 
   expect(sandboxes.violations).toEqual([]);
   expect(new Set(sandboxes.live().map(({ address }) => address))).toEqual(new Set(first.values()));
-  expect(referee.looks).toBeGreaterThan(10);
 });
