@@ -39,7 +39,7 @@ export interface AddressProbeDeps {
 }
 
 /** `unknown`: the network could not be asked. */
-export type Answering = 'nobody' | 'somebody' | 'unknown';
+export type Answering = 'silence' | 'answer' | 'unknown';
 
 /** Asks the network about an address whose record was just written, and draws the consequences. */
 export class AddressProbe {
@@ -49,7 +49,7 @@ export class AddressProbe {
     this.#deps = deps;
   }
 
-  /** Null: it may be used. A foreign host's MAC: it is quarantined now. Throws what the caller is told otherwise. */
+  /** Null: it may be used. A foreign host's MAC: it is quarantined now. Otherwise it throws the error of the call. */
   async findConflict(record: IpRecord, pool: Pool, call: Call): Promise<string | null> {
     const target = this.#targetOf(record.spec, pool);
     if (target === null) return null;
@@ -64,7 +64,7 @@ export class AddressProbe {
     throw toError(verdict, record.spec, target);
   }
 
-  /** A sticky holder keeps its address, whoever else uses it: the call fails, and the record stays. */
+  /** A sticky holder keeps its address even while a foreign host uses it: the call fails, and the record stays. */
   async refuseConflict(record: IpRecord, pool: Pool, call: Call): Promise<void> {
     const target = this.#targetOf(record.spec, pool);
     if (target === null) return;
@@ -77,8 +77,8 @@ export class AddressProbe {
   }
 
   /**
-   * Whatever the switch says: `nobody` only if the network was asked for the address and nobody answered, `unknown` where it
-   * could not be asked. A gateway that is to be there and is not fails the call, as with every other address.
+   * Probes although the switch is off. `silence`: the probe was sent and no host answered. `unknown`: it could not be sent. If the
+   * pool's gateway must answer and does not, the call fails, as with every other address.
    */
   async whoAnswers(
     spec: RecordSpec,
@@ -90,11 +90,11 @@ export class AddressProbe {
     if (target === null) return 'unknown';
     const verdict = await this.#probe({ ...target, ...link }, call);
     if (verdict.kind === 'gateway-unreachable') throw toError(verdict, spec, target);
-    if (verdict.kind === 'free') return 'nobody';
-    return verdict.kind === 'conflict' ? 'somebody' : 'unknown';
+    if (verdict.kind === 'free') return 'silence';
+    return verdict.kind === 'conflict' ? 'answer' : 'unknown';
   }
 
-  /** Whatever the switch says, where this process may probe: the MAC of who answers on the address, as far as can be told. */
+  /** Probes although the switch is off. The MAC of the host that answers on the address; null: none answered, or no probe was possible. */
   async findUser(spec: RecordSpec, pool: Pool, call: Call): Promise<string | null> {
     if (this.#deps.prober === null) return null;
     const target = this.#targetOf(spec, { ...pool, detectConflict: true, detectGateway: false });

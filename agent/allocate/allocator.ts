@@ -32,7 +32,7 @@ import type { Reattachment } from './reattachment.ts';
 import { refuseOtherAddress } from './requested-address.ts';
 import type { StickyTakeOver } from './sticky-take-over.ts';
 
-/** ADDs that an agent has at once. The next one is told at once to try again later. */
+/** ADDs that an agent has at once. The next one fails at once with `agent-busy`. */
 const MOST_ADDS = 1_064;
 const MANY_POOLS = 100;
 

@@ -6,7 +6,7 @@ import { type Holder, type IpRecord, recordFamily } from '#pkg/record/ip-record.
 
 const DEFAULT_DESTINATION = { 4: '0.0.0.0/0', 6: '::/0' } as const;
 
-/** What the plugin is told: from the records alone, so that a repeated ADD says the same. */
+/** The answer to the plugin. It is made from the records alone, so that a repeated ADD gets the same answer. */
 export function toAddResponse(records: readonly IpRecord[]): AddResponse {
   const inOrder = records.toSorted((a, b) => compare(a, b));
   return { ips: inOrder.map(toIpConfig), routes: inOrder.flatMap(toRoutes) };
@@ -43,7 +43,7 @@ export interface Announcing {
   announce(target: AnnounceTarget): Promise<Announcement>;
 }
 
-/** Tells the neighbours who has an address now, whether it was probed or not. Nobody waits for it, and no call fails by it. */
+/** Announces to the neighbours which MAC has an address now, whether it was probed or not. No call waits for it or fails because of it. */
 export class Announcer {
   readonly #links: Announcing | null;
   readonly #log: Logger;

@@ -66,7 +66,7 @@ export class AutoPools {
     return error.reason === 'pools-exhausted' && said.length > 0 ? withShortages(error, said) : error;
   }
 
-  /** What a call would be told if the pools did not come. Null: there are none that it would wait for. */
+  /** The error of a call whose pools do not come. Null: it would wait for no pool. */
   async foresee(plans: readonly FamilyPlan[], waitedMs = 0): Promise<IpamError | null> {
     const missing = await this.#said(plans.filter(isAwaited));
     return missing.length === 0 ? null : missingPoolError(missing, waitedMs);

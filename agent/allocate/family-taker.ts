@@ -176,7 +176,8 @@ export class FamilyTaker {
       const outcome = await this.#deps.giveBack.atOnce(record).catch((thrown: unknown) => {
         stuck.push(`${record.spec.address} could not be given back: ${toIpamError(thrown).message}`);
       });
-      if (outcome === 'owed') stuck.push(`${record.spec.address} is given back as soon as the API server lets it`);
+      if (outcome === 'journalled')
+        stuck.push(`${record.spec.address} is given back as soon as the API server lets it`);
     }
     if (stuck.length === 0) return error;
     const details = [error.details, ...stuck].filter((line) => line !== '').join('\n');

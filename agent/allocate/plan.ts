@@ -57,7 +57,7 @@ export interface Plan {
   readonly warnings: readonly string[];
 }
 
-/** Which pools will be tried for a call, family by family. Pure: throws the refusal the caller is told. */
+/** Which pools will be tried for a call, family by family. Pure. Throws the error of the call if no pool may serve it. */
 export function planAllocation(
   request: PoolRequest,
   requestedIPs: readonly string[],
@@ -144,7 +144,7 @@ function autoPoolKey({ subnets, application }: SubnetCandidates, family: Family,
   return subnet === null ? null : { subnet, application, interface: nic, family };
 }
 
-/** Normally one, or none while the controller has not made it. Somebody may have made a second one by hand. */
+/** Normally one, or none while the controller has not made it. A second one may have been made by hand. */
 function ownPools({ ofApplications }: CatalogSnapshot, key: AutoPoolKey): Pool[] {
   const named = ofApplications.get(applicationName(key.application)) ?? [];
   return named.filter((pool) => relationTo(pool, key) === 'own');

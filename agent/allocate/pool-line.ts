@@ -54,7 +54,7 @@ export class PoolLine implements Disposable {
     if (value !== undefined) this.#free(value);
   }
 
-  /** Nobody waits any more: the view shows what has come back. */
+  /** No call waits any more: the view shows what has come back. */
   [Symbol.dispose](): void {
     this.#isOver = true;
     this.#watch[Symbol.dispose]();
@@ -93,7 +93,7 @@ export class PoolLine implements Disposable {
     const rested = this.#endRest(value);
     const view = this.#deps.views.known(this.#pool);
     if (rested === undefined || view === null) return;
-    // This node took it again before it was told that it came back.
+    // This node took the address again before the event of its release arrived.
     const own = this.#deps.index.uidOf({ family: view.pool.family, value }, view.pool.domain);
     if (own !== null && own !== rested.uid) return;
     view.markFree(value);

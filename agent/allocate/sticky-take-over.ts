@@ -39,7 +39,7 @@ export interface StickyCall {
   readonly call: Call;
 }
 
-/** `in-use`: it is Suspect, and the network did not say that nobody has it. */
+/** `in-use`: it is Suspect, and a host answered on it or the probe could not be sent. */
 type TakeOver = UpdateOutcome | { readonly done: false; readonly because: 'in-use' };
 
 /** Half of each pause is random. A get costs the API server a fraction of a list, and still 200 pods may wait at once. */
@@ -143,7 +143,7 @@ export class StickyTakeOver {
     const holder = { ...facts.holder, attachGeneration: seen.spec.holder.attachGeneration + 1 };
     const drafting = { holder, cleanGateway: survey.cleanGateway, routes };
     const next = draftRecord(pool, parseAddress(seen.spec.address).value, drafting);
-    if (seen.spec.state === 'Suspect' && (await suspectProbe.whoAnswers(next, pool, call)) !== 'nobody') {
+    if (seen.spec.state === 'Suspect' && (await suspectProbe.whoAnswers(next, pool, call)) !== 'silence') {
       return { done: false, because: 'in-use' };
     }
     if (isInDoubt(seen)) await this.#refuseUsed(seen, next, pool, call);

@@ -19,7 +19,7 @@ function stage(answers: readonly Answering[], writesUntilMs = 10_000) {
       whoAnswers: async () => {
         rounds.push(nowMs);
         nowMs += WINDOW_MS;
-        return answers[rounds.length - 1] ?? 'nobody';
+        return answers[rounds.length - 1] ?? 'silence';
       },
     },
     windowMs: WINDOW_MS,
@@ -34,17 +34,17 @@ function stage(answers: readonly Answering[], writesUntilMs = 10_000) {
 }
 
 test.each<{ name: string; answers: readonly Answering[]; rounds: number[]; said: Answering }>([
-  { name: 'silence counts after three rounds', answers: [], rounds: [0, 1_100, 2_200], said: 'nobody' },
-  { name: 'an answer in the first round ends it', answers: ['somebody'], rounds: [0], said: 'somebody' },
+  { name: 'silence counts after three rounds', answers: [], rounds: [0, 1_100, 2_200], said: 'silence' },
+  { name: 'an answer in the first round ends it', answers: ['answer'], rounds: [0], said: 'answer' },
   {
     name: 'so does one in the last',
-    answers: ['nobody', 'nobody', 'somebody'],
+    answers: ['silence', 'silence', 'answer'],
     rounds: [0, 1_100, 2_200],
-    said: 'somebody',
+    said: 'answer',
   },
   {
     name: 'a round that could not be made is no silence',
-    answers: ['nobody', 'unknown'],
+    answers: ['silence', 'unknown'],
     rounds: [0, 1_100],
     said: 'unknown',
   },
@@ -55,7 +55,7 @@ test.each<{ name: string; answers: readonly Answering[]; rounds: number[]; said:
 });
 
 test.each([
-  { name: 'time for all rounds', writesUntilMs: 2_300, rounds: 3, said: 'nobody' },
+  { name: 'time for all rounds', writesUntilMs: 2_300, rounds: 3, said: 'silence' },
   { name: 'a moment too little: no round is begun', writesUntilMs: 2_299, rounds: 0, said: 'unknown' },
 ])('the deadline of the call counts: $name', async ({ writesUntilMs, rounds, said }) => {
   const asked = stage([], writesUntilMs);
@@ -71,7 +71,7 @@ test('rounds that take longer than their window end before the deadline too', as
       whoAnswers: async () => {
         rounds += 1;
         nowMs += 1_500;
-        return 'nobody';
+        return 'silence';
       },
     },
     windowMs: WINDOW_MS,
@@ -88,7 +88,7 @@ test('rounds that take longer than their window end before the deadline too', as
 test('a caller that went away during a pause is not asked for any more', async () => {
   const gone = new AbortController();
   const probe = new SuspectProbe({
-    probe: { whoAnswers: async () => 'nobody' },
+    probe: { whoAnswers: async () => 'silence' },
     windowMs: WINDOW_MS,
     nowMs: () => 0,
     pause: async () => gone.abort(),

@@ -29,7 +29,7 @@ export class SuspectProbe {
     this.#deps = deps;
   }
 
-  /** `nobody` only after silence in every round. Where the call has no time for all of them, nothing is known. */
+  /** `silence` only after silence in every round. Where the call has no time for all of them, nothing is known. */
   async whoAnswers(spec: RecordSpec, pool: Pool, call: Call): Promise<Answering> {
     const { probe, nowMs, pause = sleepFor } = this.#deps;
     const { deadlineMs = call.deadlineMs } = writeLimits(call);
@@ -38,9 +38,9 @@ export class SuspectProbe {
       throwIfAbandoned(call);
       if (nowMs() + this.#durationMs(left) > deadlineMs) return 'unknown';
       const answering = await probe.whoAnswers(spec, pool, call);
-      if (answering !== 'nobody') return answering;
+      if (answering !== 'silence') return answering;
     }
-    return 'nobody';
+    return 'silence';
   }
 
   #durationMs(rounds: number): number {

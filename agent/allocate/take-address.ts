@@ -64,7 +64,7 @@ export async function takeFromView(view: PoolView, taking: Taking): Promise<IpRe
   }
 }
 
-/** Takes an address that was picked for this call. Null when somebody was faster. */
+/** Takes an address that was picked for this call. Null when another caller was faster. */
 export async function takeOffered(view: PoolView, value: bigint, taking: Taking): Promise<IpRecord | null> {
   const hasSlot = await view.creates.takeWithin(timeLeftMs(taking.call, taking.nowMs()), taking.call.signal);
   try {
@@ -129,7 +129,7 @@ async function untilRead(view: PoolView, read: () => Promise<void>, { call, nowM
     throw new IpamError('out-of-time', `timed out before the records of pool ${view.pool.name} were read`);
 }
 
-/** Takes one requested address. A lost create says who holds it, where the ledger could tell. */
+/** Takes one requested address. A lost create returns the record of the present holder, if the ledger knows it. */
 export async function takeRequested(view: PoolView, value: bigint, taking: Taking): Promise<CreateOutcome> {
   throwIfOver(view, taking);
   view.pickExactly(value);

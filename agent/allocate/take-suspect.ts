@@ -38,13 +38,13 @@ async function takeOver(
   pool: Pool,
   taking: Taking,
   probe: SuspectProbe,
-): Promise<IpRecord | 'somebody' | 'unknown'> {
+): Promise<IpRecord | 'in-use' | 'unknown'> {
   const { ledger, call } = taking;
   const seen = await ledger.get(recordName({ family: pool.family, value }, pool.domain));
-  if (seen?.spec.state !== 'Suspect') return 'somebody';
+  if (seen?.spec.state !== 'Suspect') return 'in-use';
   const next = draftRecord(pool, value, taking);
   const answering = await probe.whoAnswers(next, pool, call);
-  if (answering !== 'nobody') return answering;
+  if (answering !== 'silence') return answering === 'answer' ? 'in-use' : 'unknown';
   const outcome = await ledger.takeOver(seen, next, writeLimits(call));
-  return outcome.done ? outcome.record : 'somebody';
+  return outcome.done ? outcome.record : 'in-use';
 }

@@ -41,7 +41,7 @@ export function attachmentKey({ containerID, ifName }: Attachment): string {
   return `attachment ${containerID} ${ifName}`;
 }
 
-/** What calls for one interface of a pod queue on, whichever of its sandboxes they come from. */
+/** The key of the queue for one interface of a pod. It is the same for all sandboxes of the pod. */
 export function nicKey(holder: Parameters<typeof holderKey>[0]): string {
   return `holder ${holderKey(holder, 4)}`;
 }

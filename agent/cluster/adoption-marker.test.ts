@@ -29,9 +29,9 @@ test('one that is there already is enough', async () => {
   expect(marker.isAdopted).toBe(true);
 });
 
-test('who still waits when it ends is told', async () => {
+test('a caller that still waits when it ends gets an error', async () => {
   await using api = await ScriptedApi.start();
   const marker = new AdoptionWatch(api.client, 'ipledger', silent);
   await marker[Symbol.asyncDispose]();
-  await expect(marker.adopted).rejects.toThrow('nobody waits for the adoption any more');
+  await expect(marker.adopted).rejects.toThrow('the agent stops; it no longer waits for the adoption');
 });

@@ -18,7 +18,7 @@ export class AdoptionWatch implements AsyncDisposable {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.adopted = promise;
     this.#giveUp = reject;
-    promise.catch(() => {}); // nobody has to wait for it
+    promise.catch(() => {}); // a promise without a waiter must not end the process
     this.#reflector = new Reflector(client, {
       resource: CONFIG_MAPS,
       query: { namespace, fieldSelector: `metadata.name=${NAME}` },
@@ -27,7 +27,7 @@ export class AdoptionWatch implements AsyncDisposable {
         if (type !== 'Added') return;
         this.#isAdopted = true;
         resolve();
-        // It is never taken back, so nobody has to watch it any more.
+        // The marker is never removed, so the watch may end.
         void this.#reflector[Symbol.asyncDispose]();
       },
       onTrouble: logTrouble(log, `ConfigMap ${namespace}/${NAME}`),
@@ -40,6 +40,6 @@ export class AdoptionWatch implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#reflector[Symbol.asyncDispose]();
-    this.#giveUp(new Error('nobody waits for the adoption any more'));
+    this.#giveUp(new Error('the agent stops; it no longer waits for the adoption'));
   }
 }

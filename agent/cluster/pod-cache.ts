@@ -95,11 +95,11 @@ export class PodCache implements Pods, AsyncDisposable {
   #take(event: WatchEvent): void {
     if (event.type === 'Synced') void this.#confirmLearned();
     else if (event.type === 'Deleted') this.#table.end(event.identity.uid);
-    // An unreadable pod throws, which is told as trouble; what was known of it stays.
+    // An unreadable pod throws, and the reflector reports it. What was known of the pod stays.
     else this.#table.see(decode(event.object), 'watch');
   }
 
-  /** After a new list: what came and went while nobody watched is in no event. */
+  /** After a new list: a pod that came and went while there was no watch has no event. */
   async #confirmLearned(): Promise<void> {
     for (const { facts } of this.#table.learned()) {
       await this.read(facts).catch((thrown: unknown) =>

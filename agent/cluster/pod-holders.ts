@@ -32,11 +32,11 @@ export interface PodHoldersPorts {
   readonly owners: { verify(pod: PodFacts, top: Controller | null): Promise<Standing> };
   /** What was verified once is not read again. */
   readonly index: Pick<NodeIndex, 'ofHolderUid'>;
-  /** What the pod says about itself and is not so, for whoever looks at the pod. */
+  /** What the pod says about itself and is not true: it becomes an Event on the pod. */
   readonly onRefused: (pod: PodFacts, why: string) => void;
 }
 
-/** In a cluster the pod says who asks. */
+/** Holders in a cluster: the pod that the call names, or the VMI whose launcher it is. */
 export class PodHolders implements HolderSource {
   readonly #ports: PodHoldersPorts;
   readonly #options: PodHoldersOptions;
@@ -92,7 +92,7 @@ export class PodHolders implements HolderSource {
   async #standingOf(pod: PodFacts, controller: Controller | null): Promise<Standing> {
     const { owners, index, onRefused } = this.#ports;
     const stored = index.ofHolderUid(pod.uid)[0]?.spec.holder;
-    // Its owner too: who may change a pod may give it another one.
+    // The stored owner too: a tenant may have written another one into the pod since.
     if (stored?.owner !== undefined) return standingIn(stored);
     const standing = await owners.verify(pod, controller);
     for (const why of standing.refused) onRefused(pod, why);

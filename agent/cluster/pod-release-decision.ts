@@ -14,7 +14,7 @@ export function podReleaseDecision(pods: Pick<Pods, 'known'>, switches: StickySw
     const isSticky = isStickyHolder(holder, switches);
     const pod = holder.uid === undefined ? null : pods.known(holder.uid);
     if (pod?.isAlive === true && (isSticky || cause === 'sandbox-gone')) return 'keep';
-    // Without a container nobody can tell whether this DEL is of the sandbox that has it or of an older one: while the
+    // Without a container in the record it is unknown whether this DEL is of the sandbox that has it or of an older one: while the
     // pod's object is there its own may run on in its grace. The controller ends it after the object.
     if (pod !== null && holder.containerID === undefined) return 'keep';
     // The controller makes a sticky holder's record Suspect only when its owner does not want the address any more.

@@ -14,7 +14,7 @@ import { logTrouble } from './watch-trouble.ts';
 
 export interface NamespaceFacts {
   readonly labels: Labels;
-  /** Those of the rules; the rest would be kept in vain. */
+  /** Only the annotations that the rules use are kept. */
   readonly annotations: Labels;
 }
 
@@ -82,7 +82,7 @@ export class NodeLabels implements AsyncDisposable {
     this.synced = this.#reflector.synced;
   }
 
-  /** Throws while there is no such node: without its labels nobody can say which pools are for it. */
+  /** Throws while there is no such node: without its labels it is unknown which pools are for it. */
   current(): Labels {
     if (this.#labels === null) {
       throw new IpamError(
@@ -118,7 +118,7 @@ const FOLLOWED: ReadonlyMap<string, Resource> = new Map([
   ['batch/v1 Job', JOBS],
 ]);
 
-/** Who stands above a pod in the end. An owner is read once, not once for each of its pods. */
+/** The topmost controller of a pod. An owner is read once, not once for each of its pods. */
 export class TopController {
   readonly #client: KubeClient;
   readonly #byOwner = new BoundedMap<string, FollowedOwner>(MOST_OWNERS);
@@ -130,7 +130,7 @@ export class TopController {
   }
 
   /**
-   * Null for a bare pod. Owners of kinds that Kubernetes does not bring along are taken as they are. A ReplicaSet may get
+   * Null for a bare pod. Owners of kinds that are not built into Kubernetes are taken as they are. A ReplicaSet may get
    * another Deployment (deleted with `--cascade=orphan` and made again): `isFresh` reads it once more, if that was not done just now.
    */
   async find(
@@ -140,7 +140,7 @@ export class TopController {
     if (controller === null) return null;
     const resource = FOLLOWED.get(`${controller.apiVersion} ${controller.kind}`);
     if (resource === undefined) return inNamespace(controller, namespace);
-    // Not by the uid alone: whoever makes a pod may write any into it, and must not reach what others were told.
+    // Not by the uid alone: a tenant may write any uid into a pod, and must not get the cached owner of another pod.
     const key = JSON.stringify([namespace, controller.kind, controller.name, controller.uid]);
     const known = this.#byOwner.get(key);
     const readAtMs = this.#nowMs();

@@ -11,7 +11,7 @@ interface Entry extends SeenPod {
 const MOST_LEARNED = 1_000;
 const MOST_GONE = 5_000;
 
-/** What is known of the pods of this node, whoever brought the news first. A pod that was seen gone stays gone. */
+/** The pods of this node, from the watch and from single reads, whichever came first. A pod that was seen gone stays gone. */
 export class NodePodTable {
   readonly #entries = new Map<string, Entry>();
   readonly #byName = new Map<string, string>();
@@ -38,7 +38,7 @@ export class NodePodTable {
     return [...this.#learned].flatMap((objectUid) => this.#entries.get(objectUid) ?? []);
   }
 
-  /** What is known of this pod now: newer news than `seen` win, and null says that it is gone by now. */
+  /** Returns the newest version of this pod that is known, which may be newer than `seen`. Null: the pod is gone. */
   see(seen: SeenPod, from: 'watch' | 'read'): PodFacts | null {
     const { facts, objectUid } = seen;
     if (this.#gone.get(objectUid) !== undefined) return null;
@@ -72,8 +72,8 @@ export class NodePodTable {
   }
 
   /**
-   * A mirror pod stands for the static pod that it names; but anybody may write that mark. So the object whose own UID it
-   * is comes first, even when it is gone, and otherwise whoever was seen first.
+   * A mirror pod stands for the static pod that it names, but any tenant may write that annotation. So the object whose own UID it
+   * is comes first, even when it is gone. Otherwise the object that was seen first.
    */
   #standingFor(uid: string): Entry | undefined {
     const claimants = this.#byUid.get(uid);

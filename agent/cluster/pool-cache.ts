@@ -27,7 +27,7 @@ export class PoolCache implements PoolCatalog, AsyncDisposable {
   constructor(client: KubeClient, log: Logger) {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.synced = promise;
-    promise.catch(() => {}); // nobody has to wait for it
+    promise.catch(() => {}); // a promise without a waiter must not end the process
     this.#settle = { resolve, reject };
     this.#log = log;
     const onChange = () => this.#publishSoon();
@@ -54,7 +54,7 @@ export class PoolCache implements PoolCatalog, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#specs[Symbol.asyncDispose](), this.#reserved[Symbol.asyncDispose]()]);
-    this.#settle.reject(new Error('nobody waits for the pools any more'));
+    this.#settle.reject(new Error('the agent stops; it no longer waits for the pools'));
   }
 
   /** Once for all that is told in one go. */

@@ -54,7 +54,7 @@ export class PoolFetcher implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
-    await Promise.resolve(); // all events of one batch are told first
+    await Promise.resolve(); // all events of one batch come first
     while (this.#wanted.size > 0 && !this.#stop.signal.aborted) {
       const names = [...this.#wanted];
       this.#wanted.clear();

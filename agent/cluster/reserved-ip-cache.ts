@@ -13,7 +13,7 @@ interface Entry {
   readonly problem: string | null;
 }
 
-/** All reserved addresses, by watch. One that became unreadable keeps what it reserved: that harms nobody. */
+/** All reserved addresses, by watch. If an object becomes unreadable, what it reserved stays reserved. */
 export class ReservedIpCache implements AsyncDisposable {
   readonly synced: Promise<void>;
   readonly #entries = new Map<string, Entry>();

@@ -13,7 +13,7 @@ const READ_TIMEOUT_MS = 2_000;
 const FRESH_MS = 2_000;
 const MOST_SUBNETS = 100;
 
-/** From one read of the SpiderSubnet, made only when a call has waited in vain: agents do not watch subnets. */
+/** One read of the SpiderSubnet, made only when the time of a waiting call is over: agents do not watch subnets. */
 export class SubnetShortages implements Shortages {
   readonly #client: KubeClient;
   readonly #reads: SharedReads<Outcome<KubeObject>>;

@@ -74,7 +74,7 @@ export interface AgentPorts {
   /** Null where this process may not probe. */
   readonly prober: (Probing & { readonly announcer: Announcing }) | null;
   readonly probeSettings: ProbeSettings;
-  /** Null: Suspect addresses that nobody takes stay as they are. */
+  /** Null: Suspect addresses that no holder takes stay as they are. */
   readonly sweepTiming?: SweepTiming | null;
   readonly metrics?: AgentMetrics;
   readonly events?: Events;

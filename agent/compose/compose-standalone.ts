@@ -57,7 +57,7 @@ export function composeStandalone(ports: StandalonePorts): ComposedAgent {
     ...ports,
     holders: new ContainerHolders(node, sight.host),
     planOptions: PLAN_OPTIONS,
-    // Containers have no application, and nobody makes pools for them.
+    // Containers have no application, so no pools are made for them.
     applications: { whyNot: async () => null },
     shortages: { find: async () => null },
     journal: null,

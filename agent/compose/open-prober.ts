@@ -5,7 +5,7 @@ import { checkProbeCapabilities } from '#agent/probe/kernel/capabilities.ts';
 import { Prober } from '#agent/probe/prober.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 
-/** Opened at boot wherever it can work: every address is announced, and a pool that is added later may ask for probes. */
+/** Opened at start wherever it can work: every address is announced, and a pool that is added later may ask for probes. */
 export function openProber(
   { detectConflict, detectGateway }: ProbeSettings,
   starting: AsyncDisposableStack,

@@ -6,7 +6,7 @@ import { NetnsLinks } from '#agent/probe/kernel/netns-links.ts';
 
 const EFFECT = 'the agent cannot prove that a network namespace is gone: such addresses are released by DEL alone';
 
-/** What this process sees of its host's network namespaces. What it does not see is told once, here. */
+/** What this process sees of its host's network namespaces. What it does not see is logged once, here. */
 export async function openSight(starting: AsyncDisposableStack, log: Logger): Promise<NetnsSight> {
   const host = readHostIdentity();
   const links = starting.use(new NetnsLinks());

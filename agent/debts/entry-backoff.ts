@@ -27,7 +27,7 @@ export class EntryBackoff {
   }
 
   /** The API server refused it, or the record does not exist yet. */
-  inVain(entry: JournalEntry): void {
+  failed(entry: JournalEntry): void {
     this.#grow(entry, MOST_MS);
   }
 

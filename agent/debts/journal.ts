@@ -58,7 +58,7 @@ export class Journal {
     return this.#entries.get(entryFileName(entry)) === entry;
   }
 
-  /** Of this interface of the pod, whichever of its sandboxes left them; without a uid, of this sandbox alone. */
+  /** The entries of this interface of the pod, from all its sandboxes; without a uid, those of this sandbox alone. */
   ofNic(attachment: Attachment, uid: string): JournalEntry[] {
     const key = attachmentKey(attachment);
     return this.all().filter((entry) => {
@@ -72,7 +72,7 @@ export class Journal {
   }
 
   /** Whether this version of the record has an entry with this fate. */
-  owes(record: IpRecord, fate: Fate): boolean {
+  hasRelease(record: IpRecord, fate: Fate): boolean {
     const known = this.#entries.get(releaseFileName(record));
     return known?.kind === 'release' && known.fate === fate;
   }

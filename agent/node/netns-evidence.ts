@@ -2,10 +2,10 @@ import { existsSync, readFileSync, readlinkSync, statfsSync, statSync } from 'no
 import { dirname } from 'node:path';
 import type { Holder } from '#pkg/record/ip-record.ts';
 
-/** Which host, and which of its lives: a network namespace does not survive a reboot. */
+/** Which host, and which boot of it: a network namespace does not survive a reboot. */
 export interface HostIdentity {
   readonly bootID: string;
-  /** Absent where it cannot be read: then nobody knows whether another boot was of this host. */
+  /** Absent where it cannot be read: then it is unknown whether another boot was of this host. */
   readonly machineID?: string;
 }
 
@@ -32,7 +32,7 @@ function readMachineId(file: string): string | null {
 /** The kernel's fixed number of a machine's first PID namespace (PROC_PID_INIT_INO). */
 const FIRST = 'pid:[4026531836]';
 
-/** Whether `/proc/<pid>` means here what it means to the runtime; in a container it is nobody, or somebody else. */
+/** Whether `/proc/<pid>` is the same process here as for the runtime. In another PID namespace it is none, or another process. */
 export function seesHostProcesses(): boolean {
   try {
     return readlinkSync('/proc/self/ns/pid') === FIRST;

@@ -16,7 +16,7 @@ export interface NetnsSight {
   readonly atPath: (path: string) => NetnsAtPath;
   /** Null where the processes of the host are not seen. */
   readonly scanProcesses: () => Promise<ProcessNamespaces | null>;
-  /** Null where it cannot be told, or where another namespace is at the path. */
+  /** Null where it is unknown, or where another namespace is at the path. */
   readonly linksIn: (path: string, inode: number) => readonly string[] | null;
 }
 
@@ -41,7 +41,7 @@ export function looksFrom(sight: NetnsSight): BeginLooks {
   };
 }
 
-/** Gone only where it could be seen: whoever cannot look there knows nothing. */
+/** `gone` only where the namespace would be visible: an agent that cannot look there knows nothing. */
 async function look(
   { netns, netnsInode, bootID, machineID }: Parameters<LookAtNetns>[0],
   { host, atPath, linksIn }: NetnsSight,

@@ -12,7 +12,7 @@ interface Entry {
 
 /**
  * This node's records as the agent last wrote or listed them. A hint, never a proof: what is found here
- * is confirmed by the ledger before anybody is answered with it.
+ * is confirmed by the ledger before a call is answered with it.
  */
 export class NodeIndex {
   readonly #byName = new Map<string, Entry>();

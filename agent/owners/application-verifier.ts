@@ -41,7 +41,7 @@ export class ApplicationVerifier implements Applications {
   async #ask({ request, podName }: Claim, application: Controller, resource: Resource): Promise<string | null> {
     const pod = { name: podName, labels: request.pod.labels };
     const { apiVersion, kind, namespace, name, uid } = application;
-    // Not by the uid alone: whoever creates a pod may write any into it.
+    // Not by the uid alone: a tenant may write any uid into a pod.
     const key = JSON.stringify([apiVersion, kind, namespace, name, uid]);
     const isWanted = (it: SeenApplication) => whyApplicationRefuses(pod, application, it) === null;
     const seen = await this.#reads.find(

@@ -11,7 +11,7 @@ import { type ReadObject, type SeenOwner, toSeenMigration, toSeenOwner } from '.
 import { SharedReads } from './shared-reads.ts';
 import { whyNoTarget, whySetRefuses, whyVmiRefuses } from './why-refused.ts';
 
-/** What the owner that a pod names makes of the pod. */
+/** What follows for the pod from the owner that it names. */
 export interface Standing {
   /** Whether the pod keeps its addresses (rule 7). Absent: it names no owner that could make it so, and nothing was read. */
   readonly sticky?: boolean;
@@ -20,7 +20,7 @@ export interface Standing {
   /** With its uid, where it was read and is the pod's. */
   readonly owner?: NonNullable<Holder['owner']>;
   readonly isMigrationTarget: boolean;
-  /** What the pod says about itself and is not so. */
+  /** What the pod says about itself and is not true. */
   readonly refused: readonly string[];
 }
 
@@ -85,7 +85,7 @@ export class OwnerVerifier {
 
   /** The pods of one set come at once, and share a read. */
   #findSet(set: Controller, isEnough: (set: SeenOwner) => boolean): Promise<Outcome<SeenOwner>> {
-    // Not by the uid alone: whoever creates a pod may write any into it.
+    // Not by the uid alone: a tenant may write any uid into a pod.
     const key = JSON.stringify([set.namespace, set.name, set.uid]);
     const read = () => this.#readOwner(STATEFUL_SETS, set);
     return this.#reads.find(key, read, (outcome) => outcome.ok && isEnough(outcome.object));
@@ -97,7 +97,7 @@ export class OwnerVerifier {
   }
 }
 
-/** The owner must control the pod itself. Of a ReplicaSet or a Job in between, again only a tenant says whose it is. */
+/** The owner must control the pod itself. The owner reference of a ReplicaSet or Job in between is written by a tenant too. */
 function claimProblem({ controller }: PodFacts, top: Controller): string | null {
   if (!isObjectName(top.name)) return `its name ${quote(top.name)} is not the name of an object`;
   if (controller?.uid === top.uid && controller.kind === top.kind && controller.name === top.name) return null;

@@ -11,7 +11,7 @@ export interface SeenOwner {
   /** Of a StatefulSet. */
   readonly ordinals: OrdinalRange | null;
   readonly isBeingDeleted: boolean;
-  /** Of a VMI: the migration that its status tells of, once KubeVirt has handed it over to the nodes. */
+  /** Of a VMI: the migration in its status, once KubeVirt has handed it over to the nodes. */
   readonly migration: { readonly uid: string; readonly targetPod: string } | null;
 }
 

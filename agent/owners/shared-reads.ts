@@ -20,7 +20,7 @@ export class SharedReads<T> {
   }
 
   /**
-   * What somebody else read a moment ago, if that is enough. Otherwise what was read after this call began: the object may
+   * What another call read a moment ago, if that is enough. Otherwise what was read after this call began: the object may
    * have changed since the earlier read. `read` never rejects.
    */
   async find(key: string, read: () => Promise<T>, isEnough: (value: T) => boolean): Promise<T> {

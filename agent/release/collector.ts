@@ -6,7 +6,7 @@ import { describeHolder, type IpRecord } from '#pkg/record/ip-record.ts';
 import { LookMemory } from './look-memory.ts';
 import type { Releaser } from './releaser.ts';
 
-/** What this agent has seen of a record with its own eyes. */
+/** What this agent has observed of a record on its node. */
 export interface Sight {
   readonly nowMs: number;
   readonly agentStartedAtMs: number;
@@ -22,7 +22,7 @@ export interface LeftoverVerdict {
   readonly because: string;
   /** When another look may decide more. */
   readonly againInMs?: number;
-  /** The sandbox is still there although nobody needs it: somebody must remove it (rule 6). */
+  /** The sandbox is still there although its pod is gone: an operator must remove it (rule 6). */
   readonly isOutliving?: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface NodeCollectorDeps {
   /** Whether a look can matter. What a living pod has is in use, whatever is seen. */
   readonly needsLook: (record: IpRecord) => boolean;
   readonly judge: JudgeLeftover;
-  /** Told once of each sandbox that outlives its pod. */
+  /** Called once for each sandbox that outlives its pod. */
   readonly onOutliving: (record: IpRecord) => void;
   readonly nowMs: () => number;
   readonly now: () => Date;
@@ -69,7 +69,7 @@ export class Collector {
     return [...this.#outliving.values()];
   }
 
-  /** The record got a new version only to show that its sandbox is seen. It is not a sandbox to tell of anew. */
+  /** The record got a new version only to show that its sandbox is seen. The sandbox is not reported again. */
   noteMarked(record: IpRecord): void {
     this.#memory.goOn(record, this.#deps.index.writtenAtMs(record.name));
     if (this.#outliving.has(record.uid)) this.#outliving.set(record.uid, record);

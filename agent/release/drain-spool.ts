@@ -13,7 +13,7 @@ export interface DrainOptions {
 }
 
 /**
- * Applies what the plugin wrote down while nobody listened, for a while: the rest stays for the next time. A file that
+ * Applies the DELs that the plugin spooled while no agent listened, for a bounded time: the rest stays for the next round. A file that
  * makes no sense is set aside, never retried.
  */
 export async function drainSpool(

@@ -12,8 +12,8 @@ import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 import { hasSandboxTraces } from '#pkg/record/ip-record.ts';
 import { toCooling, toRetained } from '#pkg/record/released-spec.ts';
 
-/** `owed`: the ledger was not there or refused it; the journal knows, and it is tried again until it is done. */
-export type GivenBack = 'released' | 'cooling' | 'retained' | 'owed' | Refusal;
+/** `journalled`: the ledger did not answer or refused; the release is in the journal and is repeated until it is done. */
+export type GivenBack = 'released' | 'cooling' | 'retained' | 'journalled' | Refusal;
 
 export interface GiveBackDeps {
   readonly ledger: Ledger;
@@ -43,22 +43,22 @@ export class GiveBack {
 
   /** After a life in use: with a cooldown the address rests first. */
   async afterUse(seen: IpRecord): Promise<GivenBack> {
-    return await this.#settleOrOwe(seen, 'rest');
+    return await this.#settleOrJournal(seen, 'rest');
   }
 
   /** Never used, or done resting. */
   async atOnce(seen: IpRecord): Promise<GivenBack> {
-    return await this.#settleOrOwe(seen, 'free');
+    return await this.#settleOrJournal(seen, 'free');
   }
 
-  /** For the next pod of the same sticky holder; one that no pod ever had is nobody's to wait for. */
+  /** Kept for the next pod of the same sticky holder. A record that no pod ever had is not kept. */
   async retain(seen: IpRecord): Promise<GivenBack> {
     const entries = this.#deps.journal?.ofRecord(seen.name) ?? [];
     const wasNeverHad = entries.some((entry) => isLeftBehind(seen, entry));
-    return await this.#settleOrOwe(seen, wasNeverHad ? 'free' : 'retain');
+    return await this.#settleOrJournal(seen, wasNeverHad ? 'free' : 'retain');
   }
 
-  /** Throws where the ledger is not there or refuses it; nothing is owed by that. */
+  /** Throws where the ledger does not answer or refuses. Nothing is written to the journal. */
   async settle(seen: IpRecord, fate: Fate): Promise<GivenBack> {
     const limits = { deadlineMs: this.#deps.nowMs() + PATIENCE_MS };
     if (fate === 'retain') {
@@ -75,7 +75,7 @@ export class GiveBack {
     return 'released';
   }
 
-  async #settleOrOwe(seen: IpRecord, fate: Fate): Promise<GivenBack> {
+  async #settleOrJournal(seen: IpRecord, fate: Fate): Promise<GivenBack> {
     const { journal, answered } = this.#deps;
     // Before the write: what this agent gives back itself is never restored (rule 9).
     answered?.forget(seen.name);
@@ -83,14 +83,19 @@ export class GiveBack {
       return await this.settle(seen, fate);
     } catch (thrown) {
       if (journal === null) throw thrown;
-      await this.#owe(seen, fate, journal, toIpamError(thrown));
-      return 'owed';
+      await this.#writeToJournal(seen, fate, journal, toIpamError(thrown));
+      return 'journalled';
     }
   }
 
   /** Whatever the reason: a DEL that failed would be repeated without end, and its pod would hang in Terminating. */
-  async #owe(seen: IpRecord, fate: Fate, journal: Journal, { reason, message, details }: IpamError): Promise<void> {
-    if (journal.owes(seen, fate)) return;
+  async #writeToJournal(
+    seen: IpRecord,
+    fate: Fate,
+    journal: Journal,
+    { reason, message, details }: IpamError,
+  ): Promise<void> {
+    if (journal.hasRelease(seen, fate)) return;
     await journal.write({ kind: 'release', record: seen, fate, at: this.#deps.now().toISOString() });
     const fields = { address: seen.spec.address, fate, reason, why: message, details };
     this.#deps.log.warn(fields, 'release not done, written to the journal');
@@ -115,7 +120,7 @@ export class GiveBack {
     return cooldownSeconds === 0 ? null : new Date(now().getTime() + cooldownSeconds * 1000);
   }
 
-  /** Somebody else changed it: the index learns what is there now, the record is not touched again. */
+  /** Another writer changed it: the index takes the record as it is now, and the release is over. */
   async #refused(seen: IpRecord, because: Refusal): Promise<Refusal> {
     const now = because === 'changed' ? await this.#deps.ledger.get(seen.name) : null;
     if (now !== null && now.spec.holder.node === seen.spec.holder.node) this.#deps.index.put(now);

@@ -52,7 +52,7 @@ export class OutlivingMarks {
     if (attachGeneration >= MOST_ATTACHES) return;
     const holder = { ...record.spec.holder, attachGeneration: attachGeneration + 1 };
     const outcome = await ledger.amend(record, { ...record.spec, holder });
-    // Somebody else changed it, which moved its version too. The next refresh of the index learns how.
+    // Another writer changed it, so its resourceVersion moved too. The next refresh of the index reads it.
     this.#markedAtMs.set(record.uid, nowMs());
     if (!outcome.done) return;
     index.drop(record);

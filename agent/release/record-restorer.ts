@@ -136,7 +136,7 @@ export class RecordRestorer {
     await this.#dropAbandoned(record);
     const { taken, record: found } = await ledger.create(record.spec, { tellsHolder: true });
     if (found === null) {
-      // Nobody else can take the address meanwhile, and an agent must not stop for one object.
+      // No other holder can take the address meanwhile, and an agent must not stop for one object.
       log.error({ address: record.spec.address }, 'lost record exists, but cannot be read or is being deleted');
       return null;
     }

@@ -4,5 +4,5 @@ import type { IpRecord } from '#pkg/record/ip-record.ts';
 /** Why this agent is not the one to give a record back on an operator's word; null where it is. */
 export type RefuseRelease = (record: IpRecord) => Promise<IpamError | null>;
 
-/** Without Kubernetes nobody else could. */
+/** Without Kubernetes there is no controller that could do it. */
 export const RELEASES_ALL: RefuseRelease = async () => null;

@@ -80,7 +80,7 @@ export class Releaser {
     });
   }
 
-  /** For an agent that cannot tell yet what the container holds: the DEL is done once it can. */
+  /** For an agent that does not know yet what the container holds: the DEL is done once it does. */
   async postpone(args: DelArgs): Promise<void> {
     await this.#deps.spool.keep(args);
   }

@@ -39,7 +39,7 @@ const UNANSWERED: readonly Reason[] = ['api-server-unavailable', 'outcome-unknow
 const MOST_UNANSWERED = 3;
 
 /**
- * Goes once through all that is owed and all that may have landed. What cannot be settled now stays for the next time:
+ * Goes once through all waiting releases and abandoned names. What cannot be settled now stays for the next round:
  * all of it where the ledger is away, and only the entry itself, for a while, where it was refused or has no answer.
  */
 export async function settleJournal(deps: SettleDeps): Promise<void> {
@@ -56,7 +56,7 @@ export async function settleJournal(deps: SettleDeps): Promise<void> {
       const isUnanswered = UNANSWERED.includes(toIpamError(thrown).reason);
       unanswered = isUnanswered ? unanswered + 1 : 0;
       if (isUnanswered) deps.backoff.unanswered(entry);
-      else deps.backoff.inVain(entry);
+      else deps.backoff.failed(entry);
     }
   }
 }
@@ -85,6 +85,6 @@ async function lookAfter(entry: AbandonedName, deps: SettleDeps): Promise<void> 
   if (found !== null && found.spec.holder.node === node && isLeftBehind(found, entry)) {
     const outcome = await giveBack.settle(found, 'free');
     log.warn({ address: found.spec.address, containerID: entry.containerID, outcome }, 'abandoned address landed late');
-  } else backoff.inVain(entry);
+  } else backoff.failed(entry);
   if (isOver) await journal.remove(entry);
 }

@@ -63,7 +63,7 @@ export function conflictEvents(
   return regarded.map((regarding) => ({ regarding, type: 'Warning', reason: CONFLICT_EVENT, note }));
 }
 
-/** A sandbox outlives its pod: told to the pod, as long as anybody knows its name, and to the record. */
+/** A sandbox outlives its pod: an Event on the pod, as long as its name is known, and one on the record. */
 export function outlivingEvents(record: IpRecord, pod: PodOfEvent): EmittedEvent[] {
   const { name, uid, spec } = record;
   const note = `${spec.address} is held by a sandbox ${describeOutliving(record)}`;

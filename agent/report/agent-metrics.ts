@@ -28,7 +28,7 @@ export interface AgentMetrics {
   releaseConflict(): void;
   /** A lost record of a live sandbox was created again. */
   recordRestored(): void;
-  /** A Suspect address was freed because nobody answered on it. */
+  /** A Suspect address was freed because no host answered on it. */
   suspectFreed(): void;
   /** Once per gauge; `read` is called at every scrape and must be cheap. */
   watch(gauge: WatchedGauge, read: () => number): void;

@@ -56,9 +56,9 @@ export function exportAgentMetrics(set: MetricSet): AgentMetrics {
   );
   const freedSuspects = set.counter(
     'ipledger_freed_suspects_total',
-    'Suspect addresses that this agent freed because nobody answered on them',
+    'Suspect addresses that this agent freed because no host answered on them',
   );
-  const conflicts = set.counter('ipledger_create_conflicts_total', 'Records that somebody else had created first');
+  const conflicts = set.counter('ipledger_create_conflicts_total', 'Records that another writer had created first');
   return {
     allocation: (ms, failed) => allocation.ended(ms, failed),
     release: (ms, failed) => release.ended(ms, failed),
@@ -89,7 +89,7 @@ class VerbMetrics {
     const counter = (name: string, help: string) => set.counter(`${prefix}_${name}counts_total`, help);
     this.#all = counter('', `Calls for ${verb}`);
     this.#failures = counter('failure_', `Calls for ${verb} that failed`);
-    this.#conflicts = counter('update_ippool_conflict_', 'Writes that somebody else had made first');
+    this.#conflicts = counter('update_ippool_conflict_', 'Writes that another writer had made first');
     const ofCause = (cause: Cause) => counter(`err_${cause}_`, `Calls for ${verb} that failed: ${cause}`);
     this.#byCause = new Map(causes.map((cause) => [cause, ofCause(cause)]));
     const help = `Calls for ${verb} that failed, by reason`;

@@ -162,7 +162,7 @@ export class Agent {
       const { containerID = '', interface: ifName } = it.record.spec.holder;
       this.#logReleased({ containerID, ifName }, [it], 'GC');
     }
-    return released.filter(({ outcome }) => ['released', 'cooling', 'retained', 'owed'].includes(outcome)).length;
+    return released.filter(({ outcome }) => ['released', 'cooling', 'retained', 'journalled'].includes(outcome)).length;
   }
 
   async collect(dryRun: boolean): Promise<CollectAnswer> {
@@ -182,7 +182,7 @@ export class Agent {
     if (refusal !== null) throw refusal;
     const outcome = await releaser.releaseShown(record, asOfMs - performance.timeOrigin);
     log.warn({ address: record.spec.address, holder: describeHolder(record), outcome }, 'release by an operator');
-    if (outcome === 'owed') {
+    if (outcome === 'journalled') {
       const message = `${record.spec.address} could not be given back now; it is in the agent's journal, and its log says why`;
       throw new IpamError('outcome-unknown', message);
     }

@@ -28,7 +28,7 @@ export function buildServer(agent: Agent, log: Logger, options: ConflictReleaseO
   server.on('GET', PATHS.healthy, async () => '');
   server.on('GET', PATHS.status, async ({ query, response }) => {
     const timeoutMs = Number(query.get('timeoutMs') ?? 0);
-    // A node whose agent starts is not to become NotReady. Who names no time is told at once.
+    // A node whose agent starts is not to become NotReady. A caller without a time limit gets its answer at once.
     if (timeoutMs > 0) await agent.readiness.wait(callOf(response, { timeoutMs: Math.min(timeoutMs, MOST_STATUS_MS) }));
     agent.readiness.throwIfNotReady();
     return { ready: true };

@@ -6,7 +6,7 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 
 /**
  * Makes room for the agent's socket: its directory (0700 where it is made here, else not writable by others), and no file
- * in the way, unless somebody answers on it. The caller holds the lock of the socket, so nobody else does the same now.
+ * in the way, unless a process answers on it. The caller holds the lock of the socket, so no other agent does the same now.
  */
 export async function prepareSocketPath(path: string): Promise<void> {
   await makeDirectory(dirname(path));
@@ -23,7 +23,7 @@ async function isAnswered(path: string): Promise<boolean> {
   const socket = connect(path);
   socket.setTimeout(2_000, () => resolve(true));
   socket.once('connect', () => resolve(true));
-  // Only these two mean that nobody is there; a full queue, for one, means that somebody is.
+  // Only these two mean that no process listens; a full queue, for one, means that one does.
   socket.once('error', (error: NodeJS.ErrnoException) =>
     resolve(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT'),
   );

@@ -34,7 +34,7 @@ export class SocketAnswer {
 
 export type SocketHandler = (question: Question) => Promise<unknown>;
 
-/** What a caller is told of a failure. */
+/** The answer to a call that failed. */
 type Explain = (thrown: unknown, request: IncomingMessage) => SocketAnswer;
 
 /** HTTP on a Unix socket: exact paths, JSON out, everything that is read bounded in size and time. */

@@ -5,7 +5,7 @@ import type { HolderFacts } from './holder-source.ts';
 /** Whether pods belong to the applications that they name. */
 export interface Applications {
   /**
-   * Why the pod does not count as one of its controller; null: it does. Throws where that cannot be told now.
+   * Why the pod does not count as one of its controller; null: it does. Throws where that is unknown now.
    * `pools` were made for an application of that kind and name: the controller has read it, and wrote its uid on them.
    */
   whyNot(facts: HolderFacts, pools: readonly Pool[]): Promise<string | null>;

@@ -27,7 +27,7 @@ export interface SuspectSweepDeps extends Omit<PoolsInUseDeps, 'reloadEveryMs'> 
 }
 
 /**
- * Rule 6: an address that stays Suspect, and whose record nobody changes for a long time, is asked for in several rounds
+ * Rule 6: an address that stays Suspect, and whose record does not change for a long time, is probed in several rounds
  * minutes apart. After silence in all of them it is freed. Whatever is not silence leaves it as it is.
  */
 export class SuspectSweep {
@@ -82,7 +82,7 @@ export class SuspectSweep {
     if (!isSameVersion(record, followed.seen)) return null;
     const oldAtMs = followed.sinceMs + timing.ageMs;
     if (atMs < oldAtMs) return { ...followed, dueAtMs: Math.min(atMs + timing.lookEveryMs, oldAtMs) };
-    if ((await this.#ask(record, pool, signal)) !== 'nobody') return null;
+    if ((await this.#ask(record, pool, signal)) !== 'silence') return null;
     const silentRounds = followed.silentRounds + 1;
     if (silentRounds < ROUNDS) return { ...followed, silentRounds, dueAtMs: nowMs() + timing.roundGapMs };
     await this.#free(record);
@@ -114,7 +114,7 @@ export class SuspectSweep {
     metrics.suspectFreed();
     log.warn(
       { address: seen.spec.address, holder: describeHolder(seen), outcome },
-      'Suspect address freed, nobody answered on it',
+      'Suspect address freed, no host answered on it',
     );
   }
 }

@@ -23,13 +23,13 @@ export interface ViewDeps {
   readonly reserved: IntervalSet;
   readonly node: string;
   readonly load: () => Promise<readonly TakenAddress[]>;
-  /** Creates at once; 24 unless told. */
+  /** Creates at once; 24 by default. */
   readonly mostCreates?: number | undefined;
   /** Called when a picked address is free again, so that waiting calls can try it. */
   readonly onPutBack?: (value: bigint) => void;
   /** The view of the same pool before its addresses or the reserved ones changed: what it knew to be taken is taken. */
   readonly before?: PoolView | undefined;
-  /** How long picks wait for a second look; 200 ms unless told. */
+  /** How long picks wait for a second look; 200 ms by default. */
   readonly secondLookMs?: number;
 }
 
@@ -39,7 +39,7 @@ interface Loading {
   readonly writes: { readonly value: bigint; readonly isFree: boolean }[];
 }
 
-/** `lost`: somebody else has it. `back`: it came back since it was picked, so it is free if our create is lost. */
+/** `lost`: another holder has it. `back`: it came back since it was picked, so it is free if our create is lost. */
 type Picked = 'picked' | 'lost' | 'back';
 
 /**
@@ -219,7 +219,7 @@ export class PoolView {
     else if (this.usable.contains(value) && this.#free.give(value)) this.#own.noteBack(value);
   }
 
-  /** Somebody has it, as the watch of the pool says. */
+  /** It is taken, according to the watch of the pool. */
   markTaken(value: bigint): void {
     this.#loading?.writes.push({ value, isFree: false });
     if (this.#picked.get(value) === 'back') this.#picked.set(value, 'picked');

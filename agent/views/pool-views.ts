@@ -74,7 +74,7 @@ export class PoolViews {
     }
   }
 
-  /** Tells when a pool has an address to give again. */
+  /** Calls the listener when a pool has a free address again. */
   onFree(listener: (pool: string) => void): Disposable {
     this.#freeListeners.add(listener);
     return { [Symbol.dispose]: () => this.#freeListeners.delete(listener) };

@@ -35,7 +35,7 @@ export class NetnsLinks implements Disposable {
     this.#home[Symbol.dispose]();
   }
 
-  /** The file shows the namespace in which it was opened, wherever it is read. */
+  /** The file shows the namespace in which it was opened, even if it is read in another. */
   #read(netns: number): string[] {
     const fd = this.#home.openLinkListIn(netns);
     try {
