@@ -26,7 +26,7 @@ export interface GlobalOptions extends SourceFlags {
 type Act = (work: (session: Session) => Promise<ExitCode>, need?: Need) => Promise<void>;
 
 const EXIT_CODES = `
-Exit codes: 0 done, or the answer is yes; 1 the answer is no (findings, nobody holds it, not released, not
+Exit codes: 0 done, or the answer is yes; 1 the answer is no (findings, no holder, not released, not
 imported); 2 no answer (wrong usage, agent not running, permission denied).
 Who is asked: --socket or --kubeconfig, else the environment's IPLEDGER_SOCKET, else its KUBECONFIG, else the agent of this
 host. Of the API server only pools, subnets, list, who, conflicts, in-use, check, release, support and import can be asked.`;
@@ -73,7 +73,7 @@ function addQuestions(program: Command, act: Act): void {
     .action((query) => act((session) => list(session, query)));
   program
     .command('who')
-    .description('who holds an address; exit code 1 if nobody does')
+    .description('who holds an address; exit code 1 if it has no holder')
     .argument('<address>', 'IPv4 or IPv6, without prefix length')
     .option('--domain <name>', 'look in this domain only')
     .action((address, options) => act((session) => who(session, address, options)));
@@ -83,7 +83,7 @@ function addQuestions(program: Command, act: Act): void {
     .action(() => act(conflicts));
   program
     .command('in-use')
-    .description('who has an address now; exit code 1 while anybody has. Asked before ipledger is uninstalled')
+    .description('who has an address now; exit code 1 while there is one. Run it before ipledger is uninstalled')
     .action(() => act(inUse));
   program
     .command('check')
@@ -131,7 +131,7 @@ function addDeeds(program: Command, act: Act): void {
   program
     .command('support')
     .description(
-      'one archive for somebody who helps: versions, settings, records, pools, Events, logs, metrics; no Secret',
+      'one archive to send with a question: versions, settings, records, pools, Events, logs, metrics; no Secret',
     )
     .option('--file <path>', 'where it is written; by default here, with the time in its name')
     .option('-n, --namespace <name>', 'where agents and controller run', 'ipledger')

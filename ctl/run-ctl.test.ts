@@ -163,12 +163,14 @@ describe('release', () => {
   test('without a terminal and without --yes it is refused', async () => {
     const { code, stderr, seen } = await run(['release', '10.0.0.5'], released);
     expect(code).toBe(2);
-    expect(stderr).toBe('ipledgerctl: nobody is here to confirm the release (bad-input)\nIn a script say --yes.\n');
+    expect(stderr).toBe(
+      'ipledgerctl: the release cannot be confirmed: stdin is not a terminal (bad-input)\nIn a script say --yes.\n',
+    );
     expect(seen).toHaveLength(1);
   });
 
   test.each([
-    { because: 'gone', text: 'Not released: 10.0.0.5 was given back by somebody else meanwhile.\n' },
+    { because: 'gone', text: 'Not released: 10.0.0.5 was already given back.\n' },
     {
       because: 'changed',
       text: 'Not released: the record of 10.0.0.5 changed meanwhile. Look again: ipledgerctl who 10.0.0.5\n',

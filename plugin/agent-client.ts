@@ -32,7 +32,7 @@ export function isUnserved({ reason }: IpamError): boolean {
 }
 
 /**
- * The body of the agent's successful answer. Every way of asking in vain is `agent-unavailable`, each in its own words,
+ * The body of the agent's successful answer. Every way to get no answer is `agent-unavailable`, each with a message of its own,
  * and `out-of-time` where no time was left to ask; an error that the agent answered is thrown as it is. A request whose
  * answer was lost is not sent again, unless it only asked.
  */
@@ -135,7 +135,7 @@ function readAnswer(io: PluginIo, bytes: Uint8Array, { socket }: Circumstances):
 function absence(why: 'missing' | 'refused' | 'busy', socket: string): IpamError {
   const words = {
     missing: `the agent is not running: there is no socket ${socket}`,
-    refused: `the agent is not running: nobody listens on ${socket}`,
+    refused: `the agent is not running: no process listens on ${socket}`,
     busy: `the agent accepts no connection: the queue of ${socket} is full`,
   };
   return unavailable(words[why], 'Is ipledger-agent running on this node?');
@@ -153,7 +153,7 @@ function unavailable(message: string, details: string): IpamError {
   return new IpamError('agent-unavailable', message, { details });
 }
 
-/** A successful answer that cannot be used is a fault between our two programs, not of whoever called us. */
+/** A successful answer that cannot be used is a fault between our two programs, not of the caller. */
 export function decodeAnswerBody<Body>(text: string, decode: (body: unknown) => Body): Body {
   try {
     return decode(parseBoundedJson(text, 'it', 'bad-input'));

@@ -1,12 +1,12 @@
-/** How one request over the agent's socket ended. Each way is told apart, because each has another cure. */
+/** How one request over the agent's socket ended. Each has a kind of its own, because each has another cure. */
 export type Exchange =
   /**
    * The answer is whole by its own length, or the line ended after at least one byte. A line that was cut (ECONNRESET, EPIPE while writing) after the first byte of
-   * an answer is this too: the lengths inside the answer tell whether it is whole.
+   * an answer is this too: the lengths inside the answer show whether it is whole.
    */
   | { readonly kind: 'answer'; readonly bytes: Uint8Array }
   /**
-   * Not connected, nothing was sent: no socket file (ENOENT), nobody listening behind it (ECONNREFUSED),
+   * Not connected, nothing was sent: no socket file (ENOENT), no process listening behind it (ECONNREFUSED),
    * or the listener's queue is full (EAGAIN).
    */
   | { readonly kind: 'absent'; readonly why: 'missing' | 'refused' | 'busy' }
@@ -62,7 +62,7 @@ export interface PluginIo {
     lengthOf: (firstBytes: Uint8Array) => number | null,
   ): Promise<Exchange>;
   /**
-   * Creates `directory` and its missing parents (0700), refuses one that is a symlink, belongs to somebody else or may be
+   * Creates `directory` and its missing parents (0700), refuses one that is a symlink, belongs to another user or may be
    * written by group or others. Then `name` appears in it (0600) with its whole content or not at all: write and fsync a dot
    * file, rename it, fsync the directory. A file `name` of ours with this very content is `exists` and gets a new time; any
    * other file of that name is replaced; what is no file fails.

@@ -72,7 +72,7 @@ async function refuseInUse(client: KubeClient, record: IpRecord): Promise<void> 
   throw new IpamError('bad-input', message, { details: 'Delete the pod first: its address comes back with it.' });
 }
 
-/** Whichever provider serves the claim: its machine has the address. */
+/** Of any provider: the machine of the claim has the address. */
 async function refuseClaimed(client: KubeClient, { spec: { address, holder } }: IpRecord): Promise<void> {
   const { namespace, name, uid } = holder;
   const claim = await client.get(CLAIMS, { namespace, name });
@@ -161,7 +161,7 @@ async function checkRecords(client: KubeClient): Promise<CheckAnswer> {
   const overlaps = describeSharedRanges(networks ?? [], [...pools.pools.values()]).map((message) => ({
     kind: 'overlapping-pools' as const,
     subject: message.split(' ')[1] ?? '',
-    message: `${message}; each address is given once, whoever asks first`,
+    message: `${message}; each address is given out only once`,
   }));
   const broken = [...pools.problems, ...records.problems].map((message) => ({
     kind: 'broken-object' as const,

@@ -34,7 +34,7 @@ test('a socket that a killed agent left behind is told apart from a missing one'
   const path = join(directory.path, 'agent.sock');
   await leaveSocketBehind(path);
   await expect(ask({ socketPath: path, ...HOST }, question)).rejects.toMatchObject({
-    message: `the agent is not running: nobody listens on ${path}`,
+    message: `the agent is not running: no process listens on ${path}`,
   });
 });
 

@@ -20,7 +20,7 @@ export interface AgentAnswer {
 export interface AgentPlace {
   readonly socketPath: string;
   readonly timeoutMs: number;
-  /** The agent of a Kubernetes node is a pod: nobody starts it by hand, least of all with a ledger of its own. */
+  /** The agent of a Kubernetes node is a pod. It must not be started by hand, and never with a ledger of its own. */
   readonly isKubernetesNode: boolean;
 }
 
@@ -67,7 +67,7 @@ function explainFailure({ socketPath, timeoutMs, isKubernetesNode }: AgentPlace,
     ? `It is a pod of this node: kubectl get pods -A -o wide -l ${AGENT_PODS} (another socket: --socket; without an agent: --kubeconfig)`
     : `Start it: ipledger-agent --standalone --pools DIR --data DIR --socket ${socketPath} (another socket: --socket)`;
   if (code === 'ENOENT') return failed(`the agent is not running: there is no socket ${socketPath}`, start);
-  if (code === 'ECONNREFUSED') return failed(`the agent is not running: nobody listens on ${socketPath}`, start);
+  if (code === 'ECONNREFUSED') return failed(`the agent is not running: no process listens on ${socketPath}`, start);
   if (code === 'EACCES' || code === 'EPERM') {
     return failed(`permission denied on ${socketPath}`, 'Only root may talk to the agent: run ipledgerctl as root.');
   }

@@ -4,7 +4,7 @@ import { renderInUse } from '#ctl/render/render-in-use.ts';
 import type { RecordsAnswer } from '#pkg/agentapi/admin.ts';
 import type { RecordState } from '#pkg/record/ip-record.ts';
 
-/** A Retained address waits for a pod that is to come; nobody answers on it now. */
+/** A Retained address waits for a future pod; no pod uses it now. */
 const LIVE: readonly RecordState[] = ['Allocated', 'Suspect'];
 
 /** Asked before ipledger is taken out of a cluster (deploy/chart). */

@@ -42,14 +42,16 @@ function readReport(file: string): string {
 
 async function confirm({ terminal }: Session, marked: readonly ReportLine[]): Promise<boolean> {
   if (!terminal.isInteractive) {
-    throw new IpamError('bad-input', 'nobody is here to confirm the release', { details: 'In a script say --yes.' });
+    throw new IpamError('bad-input', 'the release cannot be confirmed: stdin is not a terminal', {
+      details: 'In a script say --yes.',
+    });
   }
   terminal.complain(`${marked.map(({ name }) => `  ${name}\n`).join('')}`);
   const reply = await terminal.ask(`Release these ${marked.length}? [y/N] `);
   return /^y(es)?$/i.test(reply.trim());
 }
 
-/** A refusal that is about this record is its outcome. Where nobody answers, the rest cannot be released either. */
+/** A refusal that is about this record is its outcome. If the agent or the API server does not answer, the rest cannot be released either. */
 async function releaseOne({ client }: Session, line: ReportLine, asOfMs: number): Promise<Outcome> {
   const { name, uid, resourceVersion } = line;
   try {

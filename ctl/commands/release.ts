@@ -53,7 +53,9 @@ async function release(session: Session, address: string, options: ReleaseOption
 
 async function confirm({ terminal }: Session, record: IpRecord): Promise<boolean> {
   if (!terminal.isInteractive) {
-    throw new IpamError('bad-input', 'nobody is here to confirm the release', { details: 'In a script say --yes.' });
+    throw new IpamError('bad-input', 'the release cannot be confirmed: stdin is not a terminal', {
+      details: 'In a script say --yes.',
+    });
   }
   terminal.complain(renderRecord(record, terminal.nowMs()));
   const reply = await terminal.ask(
@@ -64,6 +66,6 @@ async function confirm({ terminal }: Session, record: IpRecord): Promise<boolean
 
 function renderRelease({ spec }: IpRecord, { released, because }: ReleaseAnswer): string {
   if (released) return `Released ${spec.address}, held by ${toHolderText(spec.holder)}.\n`;
-  if (because === 'gone') return `Not released: ${spec.address} was given back by somebody else meanwhile.\n`;
+  if (because === 'gone') return `Not released: ${spec.address} was already given back.\n`;
   return `Not released: the record of ${spec.address} changed meanwhile. Look again: ipledgerctl who ${spec.address}\n`;
 }

@@ -13,7 +13,7 @@ export interface SupportOptions {
   readonly namespace: string;
 }
 
-/** One archive with what somebody needs to help: exit code 1 if nothing of it could be read. */
+/** One archive with what a helper needs: exit code 1 if nothing of it could be read. */
 export async function support(session: Session, { file, namespace }: SupportOptions): Promise<ExitCode> {
   const { client, cluster, terminal } = session;
   const at = new Date(terminal.nowMs());
@@ -54,7 +54,7 @@ function write(file: string, content: Buffer): void {
   }
 }
 
-const README = `What ipledger knows about a cluster or a host, for somebody who helps.
+const README = `What ipledger knows about a cluster or a host, for a person who helps with a problem.
 
 It has names of pods, namespaces, nodes and applications, addresses, settings, Events, logs and metrics. It has no Secret, no
 token, and no values of environment variables other than ipledger's own. Look through it before you pass it on.

@@ -12,5 +12,7 @@ test('who has addresses, how many there are, and what to do', () => {
   const records = Array.from({ length: 23 }, (_, at) => buildRecord({ address: `10.0.0.${at + 1}` }));
   const text = renderInUse(records, nowMs);
   expect(text.match(/^10\.0\.0\.\d+ .*default\/web/gm)?.length).toBe(20);
-  expect(text).toContain('… and 3 more\n\n23 addresses are in use. Without ipledger nobody gives these addresses back');
+  expect(text).toContain(
+    '… and 3 more\n\n23 addresses are in use. Without ipledger these addresses are not given back',
+  );
 });

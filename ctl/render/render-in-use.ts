@@ -4,7 +4,7 @@ import { renderRecords } from './render-records.ts';
 /** The message of a container that failed holds 80 lines. */
 const MOST_SHOWN = 20;
 
-const ADVICE = `Without ipledger nobody gives these addresses back, and nobody keeps others from taking them. Delete what has them, or wait until
+const ADVICE = `Without ipledger these addresses are not given back, and others may take them. Delete what has them, or wait until
 another IPAM has taken them over; then try again.
 `;
 

@@ -19,7 +19,7 @@ export interface SubnetSummary {
 
 export interface SubnetPoolSummary {
   readonly name: string;
-  /** `Deployment prod/web`; null: somebody made the pool. */
+  /** `Deployment prod/web`; null: the pool was made by hand. */
   readonly application: string | null;
   readonly interface: string | null;
   readonly used: string;

@@ -1,6 +1,6 @@
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 
-/** More logs than these help nobody, and a cluster may have thousands of agents. */
+/** More logs than these are of no use, and a cluster may have thousands of agents. */
 export const MOST_PODS = 20;
 
 export interface ChosenPod {

@@ -55,7 +55,7 @@ export interface ExplainAnswer {
   readonly held?: readonly HeldAddress[];
   /** What may be different for a real ADD, because it is not known here. */
   readonly note?: string;
-  /** What an ADD would be told now. Absent: it would be served. */
+  /** The error that an ADD would get now. Absent: it would be served. */
   readonly refusal?: { readonly reason: string; readonly message: string };
 }
 

@@ -30,7 +30,7 @@ export function decodeAnswer(bytes: Uint8Array): HttpAnswer {
   return decodeBody(status, head, bytes.subarray(headEnd));
 }
 
-/** How many bytes an answer with this beginning has, if that can be told. */
+/** How many bytes an answer with this beginning has, if that is known. */
 export function answerLength(firstBytes: Uint8Array): number | null {
   const headEnd = findHeadEnd(firstBytes);
   const headers = headEnd === null ? null : parseHeaders(toAscii(firstBytes.subarray(0, headEnd)));

@@ -9,7 +9,7 @@ import { toLabelValue } from '#pkg/record/record-metadata.ts';
 
 /**
  * `own`: made for this application, interface, family and subnet. `earlier`: made for an application of the same kind and name that
- * had another uid. `other`: anything else, also a pool that nobody made for an application.
+ * had another uid. `other`: anything else, also a pool that was not made for an application.
  */
 export type PoolRelation = 'own' | 'earlier' | 'other';
 

@@ -19,7 +19,7 @@ export interface Claim extends NamespacedIdentity {
 
 const LONGEST_NAME = 253;
 
-/** Null for a claim of somebody else's pool, and for one that cannot be read: neither is touched. */
+/** Null for a claim of another provider's pool, and for one that cannot be read: neither is touched. */
 export function readClaim({ metadata, spec, status }: KubeObject): Claim | null {
   const identity = readIdentity(metadata);
   const { annotations = {} } = metadata;
@@ -37,7 +37,7 @@ export function readClaim({ metadata, spec, status }: KubeObject): Claim | null 
   };
 }
 
-/** The name of the pool, if group and kind are ours to the letter; an empty group is nobody's. */
+/** The name of the pool, if group and kind are exactly ours; an empty group is not. */
 export function readPoolRef(value: unknown): string | null {
   if (!isMap(value)) return null;
   const { apiGroup, kind, name } = value;

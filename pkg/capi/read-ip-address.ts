@@ -4,7 +4,7 @@ import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { readOwners, type StoredOwner } from '#pkg/kube/objects/stored-owner.ts';
 import { readName, readPoolRef } from './read-claim.ts';
 
-/** An IPAddress of Cluster API, whoever made it. */
+/** An IPAddress of Cluster API, of any provider. */
 export interface MachineAddress {
   readonly namespace: string;
   readonly name: string;

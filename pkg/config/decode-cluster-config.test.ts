@@ -97,7 +97,7 @@ test('keys of what we do not do are accepted, and told about only if they ask fo
     'tuneSysctlConfig asks for kernel settings of the node, which ipledger does not do; it is ignored',
     'podResourceInject.enabled asks for resources in pods, injected by a webhook, which ipledger does not do; it is ignored',
     'unknown key "iaasNetworkProvider.timeout" is ignored',
-    "iaasNetworkProvider.serverUrl asks for a provider's API that is told of every address, which ipledger does not do; it is ignored",
+    "iaasNetworkProvider.serverUrl asks for a provider's API that is called for every address, which ipledger does not do; it is ignored",
     'agent.networkResourcePlugin asks for a device plugin, which ipledger does not do; it is ignored',
   ]);
 });

@@ -14,7 +14,7 @@ export const UNUSED_KEYS: Readonly<Record<string, UnusedKey>> = {
     parts: ['enabled', 'namespacesExclude', 'namespacesInclude'],
   },
   iaasNetworkProvider: {
-    asksFor: "a provider's API that is told of every address",
+    asksFor: "a provider's API that is called for every address",
     switch: 'serverUrl',
     parts: ['serverUrl', 'httpRequestTimeout'],
   },

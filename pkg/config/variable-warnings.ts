@@ -8,7 +8,7 @@ const SERVICE_LINK = /_SERVICE_(HOST|PORT)(_\w+)?=|_PORT_\d+_(TCP|UDP|SCTP)(_\w+
 
 /**
  * What a daemon should say about its environment once it has read all of its own: Spiderpool's variables that have no
- * meaning here (`unused`), and names that nobody knows. A misspelt switch must not be ignored in silence.
+ * meaning here (`unused`), and unknown names. A misspelt switch must not be ignored in silence.
  */
 export function findVariableWarnings(reader: EnvReader, unused: readonly string[]): string[] {
   const known = reader.names;

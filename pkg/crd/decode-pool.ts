@@ -94,7 +94,7 @@ export function decodePoolAnnotations(
   };
 }
 
-/** A label that is missing or no text names nothing, so the pool is of no application that somebody asks for. */
+/** A label that is missing or no text names nothing, so the pool belongs to no application. */
 function decodeAutoLabels(labels: Fields): AutoPoolLabels | null {
   if (!(AUTO_POOL_LABELS.name in labels)) return null;
   const textOf = (label: string) => (typeof labels[label] === 'string' ? labels[label] : '');

@@ -4,7 +4,7 @@ interface Abandoned {
   readonly abandoned: string;
 }
 
-/** Nobody knows whether it was done, or will be. */
+/** It is unknown whether it was done, or will be. */
 export function abandonedWrite(verb: string, name: string, because: string): IpamError {
   const cause: Abandoned = { abandoned: name };
   const message = `gave up trying to ${verb} the record ${name}, and it may still happen: ${because}`;

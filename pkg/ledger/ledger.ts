@@ -3,7 +3,7 @@ import type { IpRecord, RecordSpec, RecordState } from '#pkg/record/ip-record.ts
 import type { TellChange } from './pool-change.ts';
 
 /**
- * `record` of a lost create is who holds the address now, where the ledger could tell. `mayStillLand`: a try of this very
+ * `record` of a lost create is the record that has the address now, if the ledger knows it. `mayStillLand`: a try of this very
  * create was never answered, and may yet make the record once the address is free again, or was released by us. Whoever
  * takes another name, or gives this one back, first writes down that this one was abandoned (rule 5).
  */
@@ -44,7 +44,7 @@ export interface WriteLimits {
 }
 
 export interface CreateLimits extends WriteLimits {
-  /** False: whoever was faster need not be told of, which spares a ledger behind a network a read. */
+  /** False: the record of the faster caller is not needed, which saves a ledger behind a network a read. */
   readonly tellsHolder?: boolean;
 }
 
@@ -56,13 +56,13 @@ export interface CreateLimits extends WriteLimits {
 export interface Ledger {
   /** Rule 1: the name decides. Never waits for, and never overwrites, another record. */
   create(spec: RecordSpec, limits?: CreateLimits): Promise<CreateOutcome>;
-  /** Rule 3: `Retained` by the same kind/namespace/name, `Suspect` by anybody. Any other wish throws `internal` and changes nothing. */
+  /** Rule 3: `Retained` by the same kind/namespace/name, `Suspect` by any holder. Any other change throws `internal` and changes nothing. */
   takeOver(seen: IpRecord, next: RecordSpec, limits?: WriteLimits): Promise<UpdateOutcome>;
   /** A change of one's own record, conditional on what was seen. Address and domain never change; throws `internal` otherwise. */
   amend(seen: IpRecord, next: RecordSpec, limits?: WriteLimits): Promise<UpdateOutcome>;
   /** Rule 2: deletes exactly the record that was seen, by uid and resourceVersion. One that others keep in place is `changed`. */
   release(seen: IpRecord, limits?: WriteLimits): Promise<ReleaseOutcome>;
-  /** Null: nobody holds it. A record that is marked as deleted is held by nobody, and no read but `takenOf` tells of it. */
+  /** Null: the address has no holder. A record that is marked as deleted has none either, and only `takenOf` returns it. */
   get(name: string): Promise<IpRecord | null>;
   /** All records of one stable holder key (`holderKey`). */
   byHolder(key: string): Promise<IpRecord[]>;
@@ -70,7 +70,7 @@ export interface Ledger {
   list(query: RecordQuery): Promise<IpRecord[]>;
   /** What a pool's view is made of: all records that name the pool, be it right or wrong. */
   takenOf(pool: string): Promise<TakenAddress[]>;
-  /** Tells of changes since the last `takenOf` of the pool, in their order, perhaps more than once; dispose to stop. */
+  /** Reports changes since the last `takenOf` of the pool, in their order, perhaps more than once; dispose to stop. */
   watchPool(pool: string, tell: TellChange): Disposable;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 /**
- * What happened to one record of a pool that somebody watches. `freed` and `suspect` are told by every ledger, `taken` only by
+ * What happened to one record of a watched pool. Every ledger reports `freed` and `suspect`, `taken` only
  * one that others write to. `unknown`: changes may have been missed, so whoever needs to know reads the pool again.
  */
 export type PoolChange =

@@ -22,7 +22,7 @@ export class PoolWatchers {
   }
 }
 
-/** In a microtask of its own: what a watcher throws must not fail the write that it is told of. */
+/** In a microtask of its own: what a watcher throws must not fail the write that it is called for. */
 export function tellLater(watchers: ReadonlySet<TellChange> | undefined, tell: TellChange, change: PoolChange): void {
   queueMicrotask(() => {
     if (watchers?.has(tell)) tell(change);

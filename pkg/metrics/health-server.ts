@@ -9,12 +9,12 @@ export interface HealthChecks {
   readonly liveness: HealthCheck;
 }
 
-/** The daemons use the network of their node: on its other addresses anybody could keep kubelet from being answered. */
+/** The daemons use the network of their node: on its other addresses any host could fill the port, so that kubelet gets no answer. */
 export const HEALTH_HOST = '127.0.0.1';
 const ROOT = '/v1/runtime/';
 const PATIENCE_MS = 4_000;
 
-/** What kubelet asks, on the loopback address unless told otherwise. A check that throws or does not end in time has failed. */
+/** What kubelet asks, on the loopback address by default. A check that throws or does not end in time has failed. */
 export async function startHealthServer(
   checks: HealthChecks,
   at: Omit<PageServerOptions, 'answer'>,

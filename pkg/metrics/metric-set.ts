@@ -48,7 +48,7 @@ export class MetricSet {
     }
   }
 
-  /** A family of gauges whose values are read once per scrape, together with all families of the same `read`: what is not told any more is gone. */
+  /** A family of gauges whose values are read once per scrape, together with all families of the same `read`: what is no longer read is gone. */
   gauges(name: string, help: string, labels: readonly string[], read: ReadValues): void {
     const registers = [this.#registry];
     const values = async () => (await this.#readOnce(read)).get(name) ?? [];

@@ -13,7 +13,7 @@ export interface ServedPage {
 export interface PageServerOptions {
   /** 0: any that is free. */
   readonly port: number;
-  /** All addresses of the host unless told. */
+  /** All addresses of the host by default. */
   readonly host?: string;
   /** What the person who must change the port has to change. */
   readonly portSetting: string;
@@ -29,7 +29,7 @@ const MOST_CONNECTIONS = 64;
 const TIMEOUT_MS = 10_000;
 const MAX_HEADER_BYTES = 8 * 1024;
 
-/** A few read-only pages over HTTP for whoever can reach the port: bounded in connections, time and size. */
+/** A few read-only pages over HTTP, without authentication: bounded in connections, time and size. */
 export async function startPageServer({ answer, port, host, portSetting }: PageServerOptions): Promise<PageServer> {
   const limits = { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS };
   const server = createServer({ ...limits, keepAliveTimeout: TIMEOUT_MS, connectionsCheckingInterval: 1_000 });

@@ -49,7 +49,7 @@ export class AnnotationReader {
     for (const [key, field] of Object.entries(value)) {
       const name = known.find((candidate) => candidate === key.toLowerCase());
       if (name === undefined) unknown.push(quote(key));
-      // Go takes the last spelling, which JSON.parse does not tell.
+      // Go takes the last spelling, which JSON.parse does not show.
       else if (fields.has(name)) throw this.fault(`${where} has the key ${name} in two spellings`);
       else fields.set(name, field);
     }

@@ -29,7 +29,7 @@ export function describeSource(source: CandidateSource): string {
 export interface NameList {
   readonly from: string;
   readonly names: readonly string[];
-  /** What a list that cannot be used is: whoever wrote it is told. */
+  /** The reason of the error about a list that cannot be used: it says who wrote the list. */
   readonly fault: 'bad-annotation' | 'bad-config';
 }
 
@@ -42,12 +42,12 @@ interface AskedPools {
   readonly warnings: readonly string[];
 }
 
-/** The first source that exists; null when nobody names a pool. */
+/** The first source that exists; null when none names a pool. */
 export function askedPools(request: PoolRequest): AskedPools | null {
   return fromIppools(request) ?? fromIppool(request) ?? fromNamespace(request) ?? fromCniConfig(request);
 }
 
-/** Whether a name that somebody wrote stands for all pools that match it. */
+/** Whether a name has wildcards, and so stands for all pools that match it. */
 export function isPattern(name: string): boolean {
   return /[*?]/.test(name) || (name.includes('[') && name.includes(']'));
 }

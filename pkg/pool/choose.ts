@@ -42,7 +42,7 @@ export function isOwn(value: bigint, { rank, of }: Share): boolean {
   return of > 1 && value % BigInt(of) === BigInt(rank);
 }
 
-/** How many of a share are free; whoever is alone has no share to keep to. */
+/** How many of a share are free; a node that is alone has no share. */
 export function countOwn(free: FreeSpace, share: Share): bigint {
   return share.of > 1 ? free.countOf(toResidue(share)) : 0n;
 }

@@ -5,14 +5,14 @@ import { MULTUS_ANNOTATIONS } from './annotation-keys.ts';
 import { AnnotationReader } from './annotation-reader.ts';
 import type { Labels } from './request.ts';
 
-/** What is known of the network behind an interface. Whoever needs what is null tells the requester `unknownBecause`. */
+/** What is known of the network behind an interface. `unknownBecause` is the reason for the requester why something is null. */
 interface MultusSelection {
   /** `namespace/name` of the NetworkAttachmentDefinition. */
   readonly multusName: string | null;
   /** Position of the interface: eth0 = 0, then the order of the `networks` annotation. */
   readonly index: number | null;
   readonly unknownBecause: string | null;
-  /** Annotations that nobody can read: harmless as long as no pool asks. */
+  /** Annotations that cannot be read: harmless as long as no pool asks. */
   readonly warnings: readonly string[];
 }
 
@@ -94,7 +94,7 @@ interface MultusNetwork {
 
 const NAME = /^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$/;
 
-/** A JSON list of objects, or `namespace/name@interface` items with commas between; Multus tells the two apart like this. */
+/** A JSON list of objects, or `namespace/name@interface` items with commas between; Multus distinguishes the two like this. */
 function parseMultusNetworks(key: string, text: string, defaultNamespace: string): readonly MultusNetwork[] {
   const reader = new AnnotationReader(key);
   const networks = /[[{"]/.test(text) ? readJson(reader, text) : readItems(reader, text);

@@ -114,7 +114,7 @@ function multusMismatch(pool: Pool, request: PoolRequest, { multusNamespace }: O
   return notAmong(network, request.multusName, 'multusName', names);
 }
 
-/** As with Spiderpool a pool that names its networks, or its application, is not asked. What the others need to know, nobody tells the agent. */
+/** As with Spiderpool a pool that names its networks, or its application, is not checked. The agent does not know what the check of the others would need. */
 function masterUnknown(pool: Pool, { cniConfig }: PoolRequest): string | null {
   if (!cniConfig.matchMasterSubnet || pool.multusNames.length > 0 || pool.auto !== null) return null;
   return 'match_master_subnet is set, and which subnet the master interface has is not known here; give the pool a multusName instead';

@@ -45,6 +45,6 @@ export interface Pool {
   /** Annotations `ipledger.io/detect-ip-conflict` and `ipledger.io/detect-gateway`; null leaves it to the agent. */
   readonly detectConflict: boolean | null;
   readonly detectGateway: boolean | null;
-  /** Annotation `ipledger.io/proxy-arp`: the gateway answers for addresses that nobody has. */
+  /** Annotation `ipledger.io/proxy-arp`: the gateway answers for addresses that no host has. */
   readonly hasProxyArp: boolean;
 }

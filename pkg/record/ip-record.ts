@@ -95,7 +95,7 @@ export function isTimed(state: RecordState): boolean {
   return (TIMED_STATES as readonly RecordState[]).includes(state);
 }
 
-/** Canonical text tells: only IPv6 has colons. */
+/** By the canonical text: only IPv6 has colons. */
 export function recordFamily({ spec }: Pick<IpRecord, 'spec'>): Family {
   return spec.address.includes(':') ? 6 : 4;
 }
@@ -110,7 +110,7 @@ export function isSameHolder(
 
 type Nic = Pick<Holder, 'kind' | 'namespace' | 'name' | 'uid' | 'interface'>;
 
-/** The same interface of the same pod, whichever of its sandboxes asks. */
+/** The same interface of the same pod, from any of its sandboxes. */
 export function isSameNic(a: Nic, b: Nic): boolean {
   return isSameHolder(a, b) && a.uid === b.uid && a.interface === b.interface;
 }

@@ -48,7 +48,7 @@ export function recordLabels(spec: RecordSpec): Record<string, string> {
   };
 }
 
-/** A name as a label may hold it: itself, or its hash where it is too long. A label is only a way to find: whoever lists by one compares the spec. */
+/** A name as a label may hold it: itself, or its hash where it is too long. A label only helps to find: code that lists by a label compares the spec too. */
 export function toLabelValue(name: string): string {
   return LABEL_VALUE.test(name) ? name : fnvHash(name);
 }
@@ -63,7 +63,7 @@ const PRIME = (1n << 88n) + 0x13bn;
 
 /**
  * FNV-1a with 128 bits, as 32 hexadecimal digits: small, the same everywhere, and long enough that chance makes no two alike. Names
- * can be made up to collide, so whoever finds something by a hash compares the whole.
+ * can be made up to collide, so code that finds something by a hash compares the whole name.
  */
 export function fnvHash(text: string): string {
   let state = OFFSET_BASIS;

@@ -48,7 +48,7 @@ function findDuplicates(records: readonly IpRecord[], describe: Describe): Recor
   });
 }
 
-/** Rule 6: its pod is gone, and nobody has proved that its sandbox is. */
+/** Rule 6: its pod is gone, and it is not proven that its sandbox is gone. */
 function findDoubt(record: IpRecord, describe: Describe): RecordProblem[] {
   const { state, holder, address } = record.spec;
   if (state === 'Allocated' || !hasSandboxTraces(record.spec)) return [];

@@ -1,6 +1,6 @@
 import type { Holder, RecordSpec } from './ip-record.ts';
 
-/** The address rests before somebody else gets it. */
+/** The address is held back before another holder gets it. */
 export function toCooling(spec: RecordSpec, until: Date): RecordSpec {
   return { ...spec, state: 'Cooling', until: until.toISOString(), holder: withoutSandbox(spec.holder) };
 }

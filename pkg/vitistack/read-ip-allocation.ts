@@ -7,7 +7,7 @@ import { LAST_ADDRESS_ANNOTATION, MADE_ANNOTATION } from './vitistack-names.ts';
 export const ALLOCATION_PHASES = ['Pending', 'Allocated', 'Released', 'Error'] as const;
 type AllocationPhase = (typeof ALLOCATION_PHASES)[number];
 
-/** An IPAllocation, whoever made it. */
+/** An IPAllocation, of any operator. */
 export interface IpAllocation extends NamespacedIdentity {
   readonly labels: Readonly<Record<string, string>>;
   readonly owners: readonly StoredOwner[];
@@ -59,7 +59,7 @@ function readName(value: unknown): string {
   return typeof value === 'string' && value.length <= LONGEST_NAME ? value : '';
 }
 
-/** Cut, not dropped: whoever wrote it is told that it is no address. */
+/** Cut, not dropped: the status then says that it is no address. */
 function readText(value: unknown, longest: number): string {
   return typeof value === 'string' ? value.slice(0, longest) : '';
 }

@@ -9,11 +9,11 @@ export interface WantedInterface {
   readonly vlan: string;
 }
 
-/** A NetworkConfiguration: what a machine asks its network for, and what it was told. */
+/** A NetworkConfiguration: what a machine asks its network for, and the answer in its status. */
 export interface NetworkConfiguration extends NamespacedIdentity {
   /** Whether its addresses were given out by static-ip-operator; null: we have not seen it yet. */
   readonly isTakenOver: boolean | null;
-  /** In lower case, without spaces around it; empty if nobody is named. */
+  /** In lower case, without spaces around it; empty if none is named. */
   readonly provider: string;
   /** Empty if none is named. */
   readonly networkNamespace: string;

@@ -16,7 +16,7 @@ export interface NetworkNamespace {
   readonly isDeleting: boolean;
   /** The name of its pool in the ledger. */
   readonly poolName: string;
-  /** `status.provisioningPhase`; null while nobody has written one: then it is not waited for. */
+  /** `status.provisioningPhase`; null while there is none: then it is not waited for. */
   readonly provisioningPhase: string | null;
   /** Without the block, Vitistack means DHCP. */
   readonly type: 'static' | 'dhcp';

@@ -4,7 +4,7 @@ import { toProvider } from './read-network-configuration.ts';
 
 /** A ControlPlaneVirtualSharedIP: the virtual IP of a cluster's control plane. */
 export interface SharedIp extends NamespacedIdentity {
-  /** In lower case; empty if nobody is named. */
+  /** In lower case; empty if none is named. */
   readonly provider: string;
   readonly cluster: string;
   readonly networkNamespace: string;

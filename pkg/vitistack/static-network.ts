@@ -5,7 +5,7 @@ import { type Cidr, cidrContains, enclosingCidr, formatCidr, parseAddressWithPre
 import { type Interval, IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 
-/** The static block of a NetworkNamespace after decoding: a pool of the ledger, and what its allocations are told besides. */
+/** The static block of a NetworkNamespace after decoding: a pool of the ledger, and what its allocations get besides the address. */
 export interface StaticNetwork {
   readonly pool: Pool;
   readonly gateway: Address;

@@ -20,7 +20,7 @@ export const LAST_ADDRESS_ANNOTATION = 'ipledger.io/last-address';
 /** On an IPAllocation that we made for an interface of a NetworkConfiguration; its value is the name of that one. */
 export const MADE_ANNOTATION = 'ipledger.io/made-for';
 
-/** Names that are too long or not legal as a label are hashed. Nobody finds an object by these labels alone: `spec` tells. */
+/** Names that are too long or not legal as a label are hashed. No object is found by these labels alone: `spec` decides. */
 export function allocationLabels(networkNamespace: string, networkConfiguration: string): Record<string, string> {
   return {
     [NETWORK_NAMESPACE_LABEL]: toLabelValue(networkNamespace),

@@ -50,7 +50,7 @@ function openUnblocked(): number {
   }
 }
 
-/** Node puts U+FFFD in the place of bytes that are not UTF-8; whether it did, only the system's own copy can tell. */
+/** Node puts U+FFFD in the place of bytes that are not UTF-8; only the bytes of the system show whether it did. */
 function readNodeVariable(env: NodeJS.ProcessEnv, name: string): string | undefined | null {
   const value = env[name];
   if (value?.includes(REPLACEMENT) !== true) return value;

@@ -59,7 +59,7 @@ function tryMakeDirectory(path: string): void {
   }
 }
 
-/** Root would otherwise write where somebody else decides what happens to it. */
+/** Root would otherwise write into a directory that another user controls. */
 function objectionTo(fd: number): string | null {
   const { uid, mode } = fstatSync(fd);
   if (uid !== process.geteuid?.()) return `belongs to user ${uid}`;
@@ -105,7 +105,7 @@ function says(path: string, text: string): boolean {
   }
 }
 
-/** The agent tells by its time whether a call was spooled again since it looked. */
+/** By its time the agent sees whether a call was spooled again since it looked. */
 function again(path: string): SpoolOutcome {
   const now = new Date();
   lutimesSync(path, now, now);

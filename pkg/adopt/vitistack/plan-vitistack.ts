@@ -19,7 +19,7 @@ export interface VitistackWorld {
 /**
  * The records that are missing for the addresses that static-ip-operator gave out. A record names the IPAllocation as its holder; where
  * there is none yet, without a uid, so that the one which the controller makes finds it. Of several that claim an address the record
- * has it, or else the oldest: nobody gets another address because of this.
+ * has it, or else the oldest: no machine gets another address because of this.
  */
 export function planVitistack({ claims, networks, records }: VitistackWorld): AdoptionPlan {
   const byRecord = Map.groupBy(claims, (claim) => recordName(claim.address, networkOf(claim, networks).domain));

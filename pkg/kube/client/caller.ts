@@ -135,7 +135,7 @@ interface Pause {
 
 /**
  * Pauses that the API server asked for (Retry-After) and that the call which heard of them could not wait for. They bind the calls
- * that follow: whoever repeats a failed call in a loop need not know about Retry-After.
+ * that follow: a loop that repeats a failed call need not know about Retry-After.
  */
 class AskedPauses {
   readonly #timing: Timing;

@@ -1,6 +1,6 @@
 /** Of a page of full objects: it is parsed in one piece, in some milliseconds, and is garbage afterwards. */
 const WANTED_BYTES = 1 << 20;
-/** The first page, while nobody knows how large the objects are. */
+/** The first page, while the size of the objects is unknown. */
 const FIRST = 100;
 const MOST = 500;
 const LEAST = 10;

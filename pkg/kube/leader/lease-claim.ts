@@ -69,14 +69,14 @@ export class LeaseClaim {
     );
     if (!found.ok && found.because !== 'NotFound') return found;
     const isSetBack = !found.ok || this.#isSetBack(found.object);
-    // Whoever led a moment ago still believes so, although the restored lease names another candidate, or there is none.
+    // The leader of a moment ago still acts as leader, although the restored lease names another candidate, or there is no lease.
     if (isSetBack && this.#isHeldByAnother()) return null;
     if (found.ok) this.#observe(found.object);
     else this.#observed = null;
     return null;
   }
 
-  /** Tells of a restore once. The lease counts as set back until the claim that was seen before it has expired. */
+  /** Reports a restore once. The lease counts as set back until the claim that was seen before it has expired. */
   #isSetBack({ metadata: { resourceVersion } }: KubeObject): boolean {
     const isRestored = isOlder(resourceVersion, this.#lastVersion);
     this.#lastVersion = resourceVersion;

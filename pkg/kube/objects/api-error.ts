@@ -20,7 +20,7 @@ const REFUSALS: Partial<Record<FailureKind, { readonly reason: Reason; readonly 
 /** The refusal of a webhook has the same code as a missing right. Only the message differs. */
 const WEBHOOK = { reason: 'bad-config', because: 'an admission webhook of the cluster refused it' } as const;
 
-/** `doing` completes "cannot …". `notServed` tells the reader what to check if the kind is not served. */
+/** `doing` completes "cannot …". `notServed` says what to check if the kind is not served. */
 export function toApiError(doing: string, failure: Failure, notServed: string): IpamError {
   const { because, message } = failure;
   const refusal = refusalOf(failure, notServed);

@@ -29,7 +29,7 @@ export class KnownObjects {
   readonly #known = new NamespacedMap<Known>();
   #list = 0;
 
-  /** A new list begins. If the last one did not end, what it told is true all the same. */
+  /** A new list begins. If the last one did not end, what it contained is true all the same. */
   begin(): void {
     this.#list += 1;
   }

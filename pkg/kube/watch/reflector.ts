@@ -50,7 +50,7 @@ const EARLY_MS = 2_000;
 const MOST_BAD_WATCHES = 3;
 
 /**
- * Keeps a handler current: one consistent list, then watches that each continue where the last one ended. A list is told page by
+ * Keeps a handler current: one consistent list, then watches that each continue where the last one ended. A list is passed on page by
  * page, and what is gone at its end, so that no list is ever kept whole. No object is reported as deleted because the API server
  * is away, refuses, or does not serve the kind.
  */
@@ -120,7 +120,7 @@ export class Reflector implements AsyncDisposable {
     onSynced();
   }
 
-  /** Before each page is told: the first one shows the revision, and any of them an object in an older version. */
+  /** Before each page is passed on: the first one shows the revision, and any of them an object in an older version. */
   #noteList(items: readonly KubeObject[], resourceVersion: string): void {
     const isRestored = isRestoredSince(resourceVersion, this.#lastVersion) || this.#known.isNewerThan(items);
     if (isRestored && !this.#hasToldRestore) report(() => this.#options.onRestored?.());

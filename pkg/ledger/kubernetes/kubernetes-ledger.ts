@@ -26,9 +26,9 @@ export interface KubernetesLedgerOptions {
   readonly timeoutMs?: number;
   /** How long one try may take; the rest of the time is for others, over a new connection. */
   readonly attemptTimeoutMs?: number;
-  /** What keeps a pool's watch from standing; it is tried again without end while somebody waits. */
+  /** What keeps a pool's watch from standing; it is tried again without end while a caller waits. */
   readonly onWatchTrouble?: OnWatchTrouble;
-  /** A list goes on without such a record, and tells of it each time. */
+  /** A list goes on without such a record, and reports it each time. */
   readonly onUnreadable?: OnUnreadable;
 }
 

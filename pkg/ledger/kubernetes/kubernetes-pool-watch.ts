@@ -10,7 +10,7 @@ import { IP_RECORDS } from './kubernetes-write.ts';
 
 export interface PoolWatchOptions {
   readonly pool: string;
-  /** Tells of everything after this resourceVersion; null: from some moment soon, and of `unknown` at that moment. */
+  /** Reports all changes after this resourceVersion; null: from some moment soon, and of `unknown` at that moment. */
   readonly from: string | null;
   readonly onChange: TellChange;
   readonly onTrouble: (failure: Failure) => void;
@@ -25,7 +25,7 @@ const SOUND_AFTER_MS = 1_000;
 const NOTHING = { fieldSelector: 'metadata.name=none' };
 
 /**
- * Tells of changes of one pool's records. Keeps no list of the pool: after a break whoever watches is told that changes may have
+ * Reports changes of one pool's records. Keeps no list of the pool: after a break it reports to its watchers that changes may have
  * been missed, and reads the pool when it wants to.
  */
 export class PoolWatch implements AsyncDisposable {

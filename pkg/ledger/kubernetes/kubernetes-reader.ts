@@ -30,7 +30,7 @@ interface PagedOptions {
 
 /**
  * Consistent reads, repeated while the API server is away, or does not know our role yet. A label only finds: the spec of what comes back decides, and it
- * is asked before the rest of it is read, so that nobody's unreadable record stands in the way of others.
+ * is asked before the rest of it is read, so that the unreadable record of another holder does no harm.
  */
 export class RecordReader {
   readonly #client: KubeClient;

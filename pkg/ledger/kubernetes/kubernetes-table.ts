@@ -44,7 +44,7 @@ function rowsOf({ columns, rows }: ObjectTable, pool: string | undefined): Row[]
     .map((cells) => ({ name: String(cells[at.name]), state: cells[at.state], node: String(cells[node] ?? '') }));
 }
 
-/** The columns are those of the CRD, and somebody may have installed another one. */
+/** The columns are those of the CRD, and another version of the CRD may be installed. */
 function placeOf(column: string, columns: readonly string[]): number {
   const place = columns.indexOf(column);
   if (place < 0)

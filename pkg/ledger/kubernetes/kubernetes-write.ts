@@ -39,7 +39,7 @@ function toSeenObject({ name, uid, resourceVersion }: IpRecord, spec: RecordSpec
   return { metadata: { name, uid, resourceVersion, labels: recordLabels(spec) }, spec };
 }
 
-/** Believes nothing: the name must be that of the address, whoever answers. */
+/** Decodes and checks: the name must be that of the address. */
 export function toRecord({ metadata, spec: value }: KubeObject): IpRecord {
   const { name, uid, resourceVersion, creationTimestamp } = metadata;
   const spec = decodeSpec(name, value);
@@ -49,14 +49,14 @@ export function toRecord({ metadata, spec: value }: KubeObject): IpRecord {
 }
 
 /**
- * Marked as deleted and still there, because of a finalizer. Its address is not free, and nobody holds it either: the next
+ * Marked as deleted and still there, because of a finalizer. Its address is not free, and has no holder either: the next
  * write that drops the finalizer makes it vanish, whatever else it says.
  */
 export function isTerminating({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** Null where nobody may act on it: it cannot be read, or it is on its way out. */
+/** Null for a record that must not be used: it cannot be read, or it is being deleted. */
 function tryRecord(object: KubeObject): IpRecord | null {
   try {
     return isTerminating(object) ? null : toRecord(object);
@@ -65,7 +65,7 @@ function tryRecord(object: KubeObject): IpRecord | null {
   }
 }
 
-/** Whether it says so itself, of an object that perhaps cannot be read; one that says nothing might be anybody's. */
+/** Whether it says so itself, of an object that perhaps cannot be read; one that says nothing might be of any holder. */
 export function mayBeOfHolder({ spec }: KubeObject, key: string): boolean {
   if (!isMap(spec) || !isMap(spec['holder'])) return true;
   const { kind, namespace, name, interface: nic } = spec['holder'];
@@ -149,7 +149,7 @@ function isHeldFor(found: IpRecord | null, spec: RecordSpec): boolean {
   return found.spec.state === spec.state && isSameNic(found.spec.holder, spec.holder);
 }
 
-/** Older API servers call it a conflict too when the uid of an update is gone, and to be marked is a change: a look tells. */
+/** Older API servers call it a conflict too when the uid of an update is gone, and being marked as deleted is a change: a read decides. */
 async function refusalOf(client: KubeClient, name: string, options: DefiniteOptions): Promise<Refusal> {
   const found = await look(client, name, options);
   if (found.ok) return isTerminating(found.object) ? 'gone' : 'changed';
