@@ -19,7 +19,7 @@ export interface AdoptionDeps {
 
 /**
  * A cluster that shows nothing of another address manager, neither addresses nor accounts, is marked as adopted at once. Otherwise
- * an operator must say so (`ipledgerctl import`, which asks what the accounts may do): only they know that nobody else gives out
+ * an operator must say so (`ipledgerctl import`, which asks what the accounts may do): only they know that no other program gives out
  * addresses any more. Until then nothing behind the gate runs.
  */
 export class AdoptionGate {

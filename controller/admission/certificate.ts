@@ -108,7 +108,7 @@ function spkiOf(publicKey: KeyObject): Buffer {
   return publicKey.export({ type: 'spki', format: 'der' });
 }
 
-/** Any name for the key will do (RFC 5280, 4.2.1.2); it tells apart two roots of one name. */
+/** Any name for the key will do (RFC 5280, 4.2.1.2); it distinguishes two roots of one name. */
 function keyIdOf(publicKey: KeyObject): Buffer {
   return createHash('sha256').update(spkiOf(publicKey)).digest().subarray(0, 20);
 }

@@ -12,7 +12,7 @@ import { mergeRanges } from './merge-ranges.ts';
 import type { ReviewFields } from './review.ts';
 import type { JsonPatchStep } from './verdict.ts';
 
-/** Mutation never refuses: what cannot be read is left as it is, and validation tells its author. `subnets` is null where the feature is off. */
+/** Mutation never refuses: what cannot be read is left as it is, and validation refuses it with the reason. `subnets` is null where the feature is off. */
 export function mutatePool(object: ReviewFields, subnets: readonly StoredSubnet[] | null): JsonPatchStep[] {
   if (isBeingDeleted(object)) return [];
   const subnet = tryRead(() => decodeSubnet(specOf(object)['subnet'], 'spec.subnet'));

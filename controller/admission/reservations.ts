@@ -30,13 +30,13 @@ const HELD_FOR_MS = 2_000;
 const MOST_HELD = 1_000;
 /** Together less than the ten seconds that the API server waits for an answer. */
 const PAUSES_MS = [50, 150, 400, 800, 1_600, 2_000];
-const NOBODY: Neighbours = { pools: [], subnets: [] };
+const NO_NEIGHBOURS: Neighbours = { pools: [], subnets: [] };
 
 /**
  * Objects that were admitted here and may not be stored yet: between the check and the store two of them could pass each other.
  * Only this replica knows them; what passes by way of another is found by the lifecycle, and marked.
  *
- * A reservation alone refuses nothing, because a review may come from anybody who reaches the port. The review that meets one
+ * A reservation alone refuses nothing, because any host that reaches the port can send a review. The review that meets one
  * waits until the reserved object is stored, and is refused then, or until the reservation has ended, and goes on without it.
  */
 export class Reservations {
@@ -82,7 +82,7 @@ export class Reservations {
 /** The reservations of one kind. */
 export class Reserved<T extends Claim> {
   readonly #nowMs: () => number;
-  /** By uid: nobody but the API server knows it, so a stranger can neither replace a reservation nor drop it. */
+  /** By uid: only the API server knows it, so another caller can neither replace a reservation nor drop it. */
   readonly #held = new Map<string, Reservation<T>>();
 
   constructor(nowMs: () => number) {
@@ -117,7 +117,7 @@ export class Reserved<T extends Claim> {
   }
 }
 
-export const withoutNeighbours = async (): Promise<Neighbours> => NOBODY;
+export const withoutNeighbours = async (): Promise<Neighbours> => NO_NEIGHBOURS;
 
 function admitIfAllowed({ admit }: Judgement, refusal: AdmissionVerdict | null): AdmissionVerdict {
   if (refusal !== null) return refusal;

@@ -62,7 +62,7 @@ export async function selfMadeIdentity(options: SelfMadeOptions): Promise<Identi
   const check = async (last: Issued | null): Promise<Issued> => {
     const ca = await ensureCa(client, caOptions);
     const isTrusted = await bundle(ca);
-    // One that begins in the future was made while the clock was ahead: nobody trusts it.
+    // A certificate that begins in the future was made while the clock was ahead: clients refuse it.
     if (last === null || now().getTime() < last.fromMs) return issue(ca, options);
     if (last.fingerprint === ca.fingerprint) return now().getTime() < last.renewAtMs ? last : issue(ca, options);
     // A new CA: the API server needs a moment until it trusts it, the old one is trusted meanwhile.

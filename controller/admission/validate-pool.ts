@@ -136,7 +136,8 @@ async function judgeUse(pool: Pool, old: Pool | null, { ledger }: PoolValidation
     .find(({ value }) => removed === null || removed.contains(value));
   if (lost === undefined) return null;
   const record = await ledger.get(recordName(lost, lost.domain));
-  const holder = record === null ? 'somebody' : `${record.spec.holder.namespace}/${record.spec.holder.name}`;
+  const holder =
+    record === null ? 'a holder that cannot be read' : `${record.spec.holder.namespace}/${record.spec.holder.name}`;
   const address = formatRange(lost.family, { first: lost.value, last: lost.value });
   return forbiddenField('spec.ips', `remove an IP address ${address} that is being used by ${holder}`);
 }

@@ -55,7 +55,7 @@ interface Subject {
 }
 
 const GROUP = 'spiderpool.spidernet.io';
-/** The API server drops an answer that is much longer than anybody reads. */
+/** The API server drops an answer that is too long. */
 const LONGEST_MESSAGE = 4_096;
 
 /** The `response` of an AdmissionReview. */

@@ -55,7 +55,7 @@ async function renewIfDue(client: KubeClient, secret: KubeObject, options: CaOpt
 
 /**
  * A fifth of its life before the end: long before any serving certificate of it would outlive it. Also before its beginning: it
- * was made while the clock was ahead, and nobody trusts it now that the clock is right.
+ * was made while the clock was ahead, and clients refuse it now that the clock is right.
  */
 function isDue(cert: X509Certificate, now: Date): boolean {
   const [from, to] = [Date.parse(cert.validFrom), Date.parse(cert.validTo)];

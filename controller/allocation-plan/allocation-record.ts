@@ -17,7 +17,7 @@ export function draftAllocationRecord(pool: Pool, address: Address, allocation: 
   };
 }
 
-/** A VM's address is on no node that we know. The owner tells later for whom the address was, when the IPAllocation has vanished. */
+/** A VM's address is on no node that we know. By the owner in the record it is known whose address it was when the IPAllocation has vanished. */
 export function holderOfAllocation({ namespace, name, uid, networkConfiguration }: IpAllocation): Holder {
   const { kind } = NETWORK_CONFIGURATIONS;
   const owner = { apiVersion: apiVersionOf(NETWORK_CONFIGURATIONS), kind, name: networkConfiguration };

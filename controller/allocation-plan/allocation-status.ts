@@ -19,7 +19,7 @@ export type StatusPatch = Readonly<Record<string, unknown>>;
 
 const LONGEST_MESSAGE = 1_000;
 
-/** What an allocation of the network is told besides its address. */
+/** The fields of the network in the status of each of its allocations, besides the address. */
 export function networkStatus({ pool, gateway, vlanId, dns }: StaticNetwork): Partial<WantedStatus> {
   return { gateway: formatAddress(gateway), prefix: pool.subnet.prefix, vlanId, dns };
 }

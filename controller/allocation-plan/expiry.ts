@@ -18,8 +18,8 @@ interface Stamp {
 
 /**
  * When an address expires whose NetworkConfiguration lives. It is renewed each half of its time, at a moment of its own that follows
- * from its uid: so 10,000 that were made at once, or that nobody renewed for a day, are renewed evenly over the half, and never in a
- * burst. What became due while nobody led waits for its next moment: until then its address is kept all the same.
+ * from its uid: so 10,000 that were made at once, or were not renewed for a day, are renewed evenly over the half, and never in a
+ * burst. What became due while there was no leader waits for its next moment: until then its address is kept all the same.
  */
 export function planExpiry({ stored, ttlSeconds, uid, leadingSince, now }: Stamp): Expiry {
   if (ttlSeconds === 0) return { expiresAt: null, dueInMs: null };

@@ -20,7 +20,7 @@ export function nextOfAllocation(seen: ObservedAllocation, now: Date): Allocatio
   return lost === null ? nextOfHeld(seen, now) : nextOfShown(seen, lost);
 }
 
-/** The address that the status shows, if another one has the record and nobody has this one: the machine is not renumbered. */
+/** The address that the status shows, if the record is of another address and this one is free: the machine is not renumbered. */
 function lostAddress({ allocation, records, facts, recordAt }: ObservedAllocation): Address | null {
   const shown = allocation.phase === 'Released' ? null : allocation.shownAddress;
   if (shown === null || facts?.pool == null || objectToPlace(shown, facts.pool) !== null) return null;
@@ -51,8 +51,8 @@ function nextOfAsked(seen: ObservedAllocation, address: Address): AllocationStep
 }
 
 /**
- * The status shows an address that has no record: another operator gave it, or somebody deleted the record. The machine has it, so it
- * gets its record, whatever the range says now. Nobody is renumbered, and no other address is given instead.
+ * The status shows an address that has no record: another operator gave it, or the record was deleted by hand. The machine has it, so it
+ * gets its record, whatever the range says now. No machine is renumbered, and no other address is given instead.
  */
 function nextOfShown(seen: ObservedAllocation, address: Address): AllocationStep {
   const { facts, network, allocation } = seen;

@@ -4,7 +4,7 @@ import { NO_ADDRESS, planAllocationStatus } from './allocation-status.ts';
 import type { AllocationStep } from './allocation-step.ts';
 import type { ObservedAllocation } from './observed-allocation.ts';
 
-/** Released, record, finalizer. Whoever deletes an IPAllocation gives its address back at once, whatever its time. */
+/** The steps: phase Released, record, finalizer. The deletion of an IPAllocation gives its address back at once, also before its time is over. */
 export function nextOfDeletedAllocation({ allocation, records }: ObservedAllocation): AllocationStep {
   const { finalizers } = allocation;
   if (foreignFinalizers(finalizers, ALLOCATION_FINALIZER).length > 0) return { do: 'rest', why: 'in-use-by-others' };

@@ -13,7 +13,7 @@ export interface ObservedAllocation {
   readonly facts: PoolFacts | null;
   /** Null: there is no such NetworkConfiguration. */
   readonly configuration: { readonly uid: string; readonly isDeleting: boolean } | null;
-  /** For how long it has been gone by reads of the API server itself; null: nobody has looked yet. */
+  /** For how long it has been gone by reads of the API server itself; null: it was not looked up yet. */
   readonly configurationGoneMs: number | null;
   /** The records of this IPAllocation, and of one of its name and NetworkConfiguration that vanished. */
   readonly records: readonly IpRecord[];

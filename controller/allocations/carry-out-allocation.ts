@@ -55,7 +55,7 @@ export async function carryOutAllocation(
       return patch('the metadata', { metadata: step.metadata });
     case 'write-status': {
       const ending = await patch('the status', { status: step.status });
-      if (ending === 'again') tell(allocation, step.status, deps.events);
+      if (ending === 'again') emitChange(allocation, step.status, deps.events);
       return ending;
     }
     case 'take':
@@ -123,7 +123,11 @@ export async function giveBack(
 }
 
 /** Success is said by the status alone: an Event would be one more write for each IPAllocation. */
-function tell({ namespace, name, uid }: IpAllocation, status: Readonly<Record<string, unknown>>, events: Events): void {
+function emitChange(
+  { namespace, name, uid }: IpAllocation,
+  status: Readonly<Record<string, unknown>>,
+  events: Events,
+): void {
   if (status['phase'] !== 'Error' && !('message' in status && status['phase'] === undefined)) return;
   if (typeof status['message'] !== 'string') return;
   const regarding = { apiVersion: apiVersionOf(IP_ALLOCATIONS), kind: IP_ALLOCATIONS.kind, namespace, name, uid };

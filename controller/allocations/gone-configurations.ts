@@ -24,7 +24,7 @@ export class GoneConfigurations {
     return object;
   }
 
-  /** Null: it is there, or nobody has looked. */
+  /** Null: it is there, or it was not looked up. */
   goneMs(at: ObjectName): number | null {
     const sinceMs = this.find(at) === null ? this.#sinceMs.get(keyOf(at)) : undefined;
     return sinceMs === undefined ? null : this.#client.timing.nowMs() - sinceMs;

@@ -1,6 +1,6 @@
 import { NameIndex } from '#controller/cluster-view/name-index.ts';
 
-/** Which IPAllocations wait for a record of somebody else to change or to go. */
+/** Which IPAllocations wait for a record of another holder to change or to go. */
 export class HeldAddresses {
   readonly #recordOf = new Map<string, string>();
   readonly #byRecord = new NameIndex();

@@ -45,7 +45,7 @@ export class NetworkPools implements Disposable {
     }
   }
 
-  /** Told the names of pools that were made, changed or deleted. What others write into the status besides is no change. */
+  /** Called with the names of pools that were made, changed or deleted. What others write into the status besides is no change. */
   onEdit(listener: (name: string) => void): Disposable {
     return this.#edits.add(listener);
   }

@@ -30,7 +30,7 @@ const MOST_STEPS = 50;
 /** Each is looked at again after this time, in case an event was lost. It costs no request. */
 const LOOK_AGAIN_MS = 600_000;
 const SHORTEST_MS = 1_000;
-/** The watch may never tell of a record that came and went. */
+/** The watch may have no event for a record that came and went. */
 const HELD_MS = 60_000;
 
 /** Serves the IPAllocations: gives each its address, says why it has none, renews its time, and takes the address back at the end. */

@@ -18,7 +18,7 @@ export interface ReportOverlapsOptions extends ReconcilerContext {
 }
 
 const DEBOUNCE_MS = 1_000;
-/** One pass over all: whichever of two pools was edited, both may be told of it. */
+/** One pass over all: an edit of one pool may concern the other one too. */
 const ALL = '*';
 const MOST_NOTES = 5;
 
@@ -74,5 +74,5 @@ function describe(pool: Pool, others: readonly Pool[]): string {
     .filter((other) => other.name !== pool.name && other.domain === pool.domain && other.family === pool.family)
     .flatMap((other) => sharedAddresses(pool, other) ?? []);
   if (found.length === 0) return '';
-  return `${found.slice(0, MOST_NOTES).join('; ')}. Each address is given once, whoever asks first`;
+  return `${found.slice(0, MOST_NOTES).join('; ')}. Each address is given out only once`;
 }

@@ -7,8 +7,8 @@ interface Bucket {
 }
 
 /**
- * When a status may be written again. The few writes of a life go through at once; whoever replaces the status again and again is
- * answered every 10 s, because two writers that disagree must not load the API server.
+ * When a status may be written again. The few writes of an allocation's life go through at once; a status that another writer replaces again and again is
+ * written every 10 s, because two writers that disagree must not load the API server.
  */
 export class StatusPace {
   readonly #nowMs: () => number;

@@ -6,11 +6,11 @@ import { IP_ALLOCATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
 import { type IpRecord, isHeldState } from '#pkg/record/ip-record.ts';
 import { type AllocationDeps, giveBack } from './carry-out-allocation.ts';
 
-/** Nobody looks more often whether a NetworkConfiguration is still there. */
+/** How often it is looked up at most whether a NetworkConfiguration is still there. */
 const LOOK_AGAIN_MS = 600_000;
 
 /**
- * What becomes of a record whose IPAllocation is gone without having given it back: somebody removed our finalizer. It is kept for the
+ * What becomes of a record whose IPAllocation is gone without having given it back: our finalizer was removed by another client. It is kept for the
  * NetworkConfiguration while that lives, and given back when that is gone and the time of the address is over.
  */
 export class VanishedAllocations {

@@ -19,7 +19,7 @@ export class Allotment {
   readonly #heldBy = new Map<string, bigint>();
   /** Pools that could not lose as much as they should. */
   readonly waiting = new Set<string>();
-  /** What nobody has, and nobody dropped a moment ago. */
+  /** Addresses that are free, and were not dropped a moment ago. */
   #free: IntervalSet;
 
   constructor(situation: SubnetSituation) {

@@ -2,7 +2,7 @@ import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { RecordsOfSubnet } from './records-of-subnet.ts';
 import type { SubnetSituation } from './subnet-situation.ts';
 
-/** The addresses of a subnet that a pool may get: nobody has them, and nobody had them a moment ago. */
+/** The addresses of a subnet that a pool may get: they are free, and were free a moment ago. */
 export function freeOfSubnet(situation: SubnetSituation, { outside }: Pick<RecordsOfSubnet, 'outside'>): IntervalSet {
   const { subnet, pools, otherRanges, reserved } = situation;
   const { gateway } = subnet;

@@ -26,7 +26,7 @@ export function pickAddresses(
   return picked;
 }
 
-/** Tells at once what could only be put together of too many pieces. */
+/** Recognises at once a number of addresses that would need too many ranges. */
 function sizeOfLargest(free: IntervalSet, most: number): bigint {
   const sizes = free.intervals().map(sizeOf);
   return sizes

@@ -4,7 +4,7 @@ import type { SubnetSituation } from './subnet-situation.ts';
 
 /**
  * The situation with every auto pool as it would be if it had the addresses that its pods hold. An agent that had not yet heard that a
- * pool shrank may have given one out; nobody else has it, so the pool takes it back.
+ * pool shrank may have given one out; no other pool has it, so the pool takes it back.
  */
 export function takeBackStrays(situation: SubnetSituation): SubnetSituation {
   const { subnet, pools, otherRanges, records } = situation;

@@ -18,15 +18,15 @@ export interface ObservedAddress {
 export type AddressVerdict =
   | { readonly do: 'nothing' }
   | { readonly do: 'create'; readonly spec: RecordSpec }
-  /** Somebody deletes it, and nobody is left whom our finalizer protects. */
+  /** It is being deleted, and no claim is left that our finalizer protects. */
   | { readonly do: 'let-go' }
-  /** It has no record and gets none; somebody has to know. */
+  /** It has no record and gets none; this is reported. */
   | { readonly do: 'report'; readonly message: string };
 
 const NOTHING = { do: 'nothing' } as const;
 
 /**
- * Every IPAddress of our pools has a record, also while its cluster is paused: what a move brings is taken before anybody asks for
+ * Every IPAddress of our pools has a record, also while its cluster is paused: what a move brings is taken before another claim asks for
  * it. An IPAddress that is ending gets none, and neither does one whose claim is giving its address back just now.
  */
 export function planAddressRecord({ address, claim, pool, record }: ObservedAddress): AddressVerdict {

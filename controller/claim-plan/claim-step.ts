@@ -26,7 +26,7 @@ export type ClaimStep =
   /** The record lacks the uid of its claim: it was made before the claim was seen. */
   | { readonly do: 'name-record'; readonly record: IpRecord }
   | { readonly do: 'create-address'; readonly record: IpRecord }
-  /** Owner references, finalizer and label of an IPAddress that somebody else made. */
+  /** Owner references, finalizer and label of an IPAddress that another client made. */
   | { readonly do: 'adopt-address'; readonly metadata: Readonly<Record<string, unknown>> }
   | { readonly do: 'write-status'; readonly status: ClaimStatus; readonly why: RestReason }
   | { readonly do: 'release'; readonly record: IpRecord; readonly cooldownSeconds: number }

@@ -31,7 +31,7 @@ export function draftIpAddress(claim: Claim, { spec }: IpRecord, poolUid: string
 }
 
 /**
- * The metadata that an IPAddress made by somebody else lacks, or null. Its spec never changes, and the references of other owners
+ * The metadata that an IPAddress made by another client lacks, or null. Its spec never changes, and the references of other owners
  * stay. Without the uid of the pool its reference is left as it is.
  */
 export function missingMetadata(

@@ -6,16 +6,16 @@ import type { ClaimStep } from './claim-step.ts';
 import type { ObservedClaim } from './observed-claim.ts';
 
 /**
- * The next step of a claim that is being deleted: record, IPAddress, finalizer. Nothing is given back while somebody else's finalizer
+ * The next step of a claim that is being deleted: record, IPAddress, finalizer. Nothing is given back while a finalizer of another controller
  * on the claim or on its IPAddress says that the address is in use.
  */
 export function nextOfDeleted({ claim, address, records, pool }: ObservedClaim): ClaimStep {
-  // Whoever removed our finalizer took the claim out of our hands: a move does that, and the address is in use elsewhere.
+  // Without our finalizer the claim is not ours to release: a move removes it, and the address is in use elsewhere.
   if (!claim.finalizers.includes(CLAIM_FINALIZER)) return { do: 'rest', why: 'finalizer-stripped' };
   if (foreignFinalizers(claim.finalizers, CLAIM_FINALIZER).length > 0) return { do: 'rest', why: 'in-use-by-others' };
   const own = address !== null && isAddressOfClaim(address, claim) ? address : null;
   if (own !== null && foreignFinalizers(own.finalizers, ADDRESS_FINALIZER).length > 0) {
-    // The deletion tells them to let go.
+    // The deletion makes their controllers remove them.
     return own.isTerminating ? { do: 'rest', why: 'in-use-by-others' } : { do: 'delete-address' };
   }
   const [record] = records;

@@ -18,7 +18,7 @@ export interface ObservedClaim {
   readonly namespaceLabels: Labels;
   /** The IPAddress of the claim's name. */
   readonly address: MachineAddress | null;
-  /** The record of that address, whoever holds it. */
+  /** The record of that address, of any holder. */
   readonly addressRecord: IpRecord | null;
   /** The records of this very claim. */
   readonly records: readonly IpRecord[];

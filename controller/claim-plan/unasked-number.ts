@@ -7,7 +7,7 @@ import { usableAddresses } from '#pkg/record/pool-summary.ts';
 
 /**
  * Why the pool would not give the number of an IPAddress to a claim of its namespace; null if it would. It has a record all the same: a
- * move brings such numbers too, and a machine may have it. But whoever may create IPAddresses can take numbers in this way.
+ * move brings such numbers too, and a machine may have it. But an account that may create IPAddresses can take numbers in this way.
  */
 export function describeUnaskedNumber(
   { namespace, name, address }: MachineAddress,

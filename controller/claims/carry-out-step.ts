@@ -70,7 +70,7 @@ export async function carryOutStep(step: Write, seen: ObservedClaim, deps: StepD
       const ending = await put('the status of claim', claims, () =>
         client.patch(CLAIMS, at, { metadata, status }, { subresource: 'status' }),
       );
-      if (ending === 'again') tell(claim, status, deps.events);
+      if (ending === 'again') emitChange(claim, status, deps.events);
       return ending;
     }
     case 'release':
@@ -92,7 +92,7 @@ function seenMetadata({ uid, resourceVersion }: { readonly uid: string; readonly
   return { uid, resourceVersion };
 }
 
-/** The IPAddress decides between two leaders: whoever finds the name taken reads what is there, and the next step follows from that. */
+/** The IPAddress decides between two leaders: the one that finds the name taken reads what is there, and the next step follows from that. */
 async function createOrRead(
   client: KubeClient,
   draft: ReturnType<typeof draftIpAddress>,
@@ -113,7 +113,7 @@ async function takeAddress({ claim, pool: facts }: ObservedClaim, deps: StepDeps
 
 /**
  * Reads the claim before something new is made for it, unless this pass has written to it. The watch of another leader, or of one that
- * lost its lease, may be late: the claim may be gone, and nobody would give back what is made for it.
+ * lost its lease, may be late: the claim may be gone, and what is made for it would never be given back.
  */
 export async function confirmClaim({ claim }: ObservedClaim, { client, claims }: StepDeps): Promise<void> {
   const { namespace, name } = claim;
@@ -176,7 +176,7 @@ async function deleteAddress({ address }: ObservedClaim, deps: StepDeps): Promis
 }
 
 /** Success is said by the condition alone: an Event would be one more write for each claim. */
-function tell({ namespace, name, uid }: Claim, { conditions }: ClaimStatus, events: Events): void {
+function emitChange({ namespace, name, uid }: Claim, { conditions }: ClaimStatus, events: Events): void {
   const ready = conditions.filter(isMap).find(({ type }) => type === 'Ready');
   if (ready?.['status'] !== 'False') return;
   const regarding = { apiVersion: apiVersionOf(CLAIMS), kind: CLAIMS.kind, namespace, name, uid };

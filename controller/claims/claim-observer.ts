@@ -84,7 +84,7 @@ export function holdOf(
   const afterRestore = restore.find();
   if (afterRestore !== null) return afterRestore;
   const pool = catalog.find(claim.pool)?.facts.pool ?? null;
-  // Whoever may not use the pool must not hold it back from those who may.
+  // A claim that may not use the pool must not hold it back from claims that may.
   const expected = book.expected(claim.pool).filter(({ namespace: name }) => {
     const labels = namespaces.get({ name })?.metadata.labels ?? {};
     return pool !== null && namespaceMismatch(pool, { namespace: { name, labels, annotations: {} } }) === null;

@@ -1,4 +1,4 @@
-/** `clusterctl move` brings claims first and their addresses seconds later. What takes longer is no move, and blocks nobody. */
+/** `clusterctl move` brings claims first and their addresses seconds later. What takes longer is no move, and holds no pool back. */
 export const LONGEST_HOLD_MS = 10 * 60_000;
 /** How long claims of one namespace may hold a pool in turn, each for its ten minutes, while no IPAddress comes for any of them. */
 const MOST_MS = 30 * 60_000;
@@ -12,7 +12,7 @@ interface Use {
 }
 
 /**
- * How much of its allowance a namespace has used to hold a pool back. Our finalizer on a claim is a word of whoever created it, so a
+ * How much of its allowance a namespace has used to hold a pool back. Our finalizer on a claim can be written by the tenant that created it, so a
  * claim that is made again and again would hold the pool for ever. In a move an IPAddress comes, and the allowance is whole again.
  */
 export class HoldAllowance {

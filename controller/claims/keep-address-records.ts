@@ -33,12 +33,12 @@ const NOT_LEADER_MS = 2_000;
 const MOST_COLLISIONS = 10_000;
 
 /**
- * Keeps a record for every IPAddress of our pools, paused or not: what a move brings is in use. Nobody is renumbered: where the
+ * Keeps a record for every IPAddress of our pools, paused or not: what a move brings is in use. No machine is renumbered: where the
  * number has another holder, that is said and left.
  */
 export function keepAddressRecords(options: KeepAddressRecordsOptions): AsyncDisposable {
   const { client, log, events, views, records, recordsView, edits, ledger, isLeader } = options;
-  /** The IPAddresses that wait for the record of somebody else to go, by the name of that record. */
+  /** The IPAddresses that wait for the record of another holder to go, by the name of that record. */
   const collisions = new Map<string, string>();
 
   const report = (address: MachineAddress, message: string, name: string | null) => {

@@ -17,7 +17,7 @@ export function findMoveHold(pool: string, own: string, expected: readonly Expec
     .filter(({ leftMs }) => leftMs > 0);
   if (left.length === 0) return null;
   return {
-    // The same words whichever they are: else each IPAddress that comes would cost a write for each claim that goes on waiting.
+    // The message does not name them: otherwise each IPAddress that comes would cost a write for each claim that goes on waiting.
     why: `pool ${pool} gives out nothing new while claims of paused or missing clusters wait for the IPAddress that a move brings; it goes on when they are there, or 10 minutes after they were created (kubectl get ipaddressclaims -A: those without a condition Ready)`,
     leftMs: Math.max(...left.map(({ leftMs }) => leftMs)),
   };

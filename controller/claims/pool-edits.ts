@@ -2,7 +2,7 @@ import { Listeners } from '#controller/cluster-view/listeners.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 
-/** Tells of pools that somebody created, edited or deleted. The status, which changes with every address, is left out. */
+/** Reports pools that were created, edited or deleted. The status, which changes with every address, is left out. */
 export class PoolEdits implements Disposable {
   readonly #listeners = new Listeners<string>();
   readonly #prints = new Map<string, string>();

@@ -6,7 +6,7 @@ export const AGENT_LABELS = {
   'app.kubernetes.io/component': 'agent',
 } as const;
 
-/** Only labels: anybody can give them to pods in other namespaces, so the namespace must be compared too. */
+/** Only labels: tenants can give them to pods in other namespaces, so the namespace must be compared too. */
 export function hasAgentLabels({ metadata: { labels = {} } }: KubeObject): boolean {
   return Object.entries(AGENT_LABELS).every(([label, value]) => labels[label] === value);
 }

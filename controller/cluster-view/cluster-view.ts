@@ -39,7 +39,7 @@ export interface ClusterViewDeps {
  */
 export class ClusterView implements AsyncDisposable {
   readonly records = new RecordTable();
-  /** Told when the watch of records finds that etcd was restored from a backup. */
+  /** Called when the watch of records finds that etcd was restored from a backup. */
   readonly restored = new Listeners<null>();
   readonly pods = new PodTable();
   readonly nodes: NodeTable;

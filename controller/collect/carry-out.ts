@@ -89,7 +89,7 @@ function describe({ name, spec }: IpRecord, { cause }: Change) {
   return { record: name, pool: pool.name, state, cause, kind, namespace, holder, uid, interface: nic, node };
 }
 
-/** The sandbox may still be there, and nobody but its node could tell. */
+/** The sandbox may still be there, and only its node could know. */
 function isInDoubt(change: Change): boolean {
   return change.do === 'suspect' || (change.do === 'retain' && !change.isProven);
 }

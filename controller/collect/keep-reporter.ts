@@ -16,7 +16,7 @@ const NOTES: Partial<
       note: `the API server does not serve ${kind}; the addresses that wait for its holders are freed soon (GC_RETAINED_BEYOND_BOUNDS_DURATION) unless it is served again`,
     };
   },
-  // Once a namespace: whoever makes many such records would make as many Events.
+  // Once a namespace: otherwise a tenant with many such records would cause as many Events.
   'beyond-bounds': ({ spec: { address, holder } }) => ({
     once: holder.namespace,
     reason: 'RetainedBeyondBounds',

@@ -121,7 +121,7 @@ export class LiveReads {
     this.#readsSinceListing = 0;
   }
 
-  /** By VMI. One list serves all machines of the namespace: a label could be left out by whoever makes the pods. */
+  /** By VMI. One list serves all machines of the namespace: a tenant could leave out a label. */
   async #listLaunchers(namespace: string): Promise<ReadonlyMap<string, readonly PodFacts[]>> {
     let byVmi = new Map<string, PodFacts[]>();
     const listed = await this.#client.listPages(

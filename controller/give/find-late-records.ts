@@ -3,7 +3,7 @@ import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { FreshRecords } from './fresh-records.ts';
 
 /**
- * Reads the records that we made and that no watch has told of. Call it before an object is let go without a record: one that is there
+ * Reads the records that we made and that no watch has shown. Call it before an object is let go without a record: one that is there
  * would stay for ever. No request unless the watch is late by more than 30 s. True: one was found, look again.
  */
 export async function findLateRecords(

@@ -9,7 +9,7 @@ interface OwnWrite {
   readonly untilMs: number;
 }
 
-/** The watch has had its time by then. After a relist it may never tell of an object that came and went. */
+/** The watch has had its time by then. After a relist there may be no event for an object that came and went. */
 const KEEP_MS = 30_000;
 
 /** A cache together with own writes that it does not show yet. So no write is repeated because its event is on its way. */
@@ -58,7 +58,7 @@ export class FreshObjects implements Disposable {
     else this.#own.delete(keyOf(at));
   }
 
-  /** An object that was created anew outlives the late news that the one before it is gone. */
+  /** An object that was created anew is kept when the late event comes that the one before it is gone. */
   #forget(at: ObjectIdentity): void {
     const own = this.#own.get(keyOf(at));
     if (own === undefined) return;

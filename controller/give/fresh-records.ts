@@ -16,7 +16,7 @@ export class FreshRecords implements Disposable {
   readonly #view: RecordsView;
   readonly #nowMs: () => number;
   readonly #own = new Map<string, OwnWrite>();
-  /** Records that we wrote and that no watch has told of in time. They count for nothing, and may be there. */
+  /** Records that we wrote and that no watch has shown in time. They may exist, but are not counted as held. */
   readonly #unconfirmed = new Map<string, IpRecord>();
   readonly #subscription: Disposable;
 
@@ -45,7 +45,7 @@ export class FreshRecords implements Disposable {
     return [...new Set([...cached, ...written])].flatMap((it) => this.get(it) ?? []).filter(isOwn);
   }
 
-  /** What has to be read before anybody may say that the holder has no record. Empty unless the watch is late by more than 30 s. */
+  /** What has to be read before it is certain that the holder has no record. Empty unless the watch is late by more than 30 s. */
   unconfirmed(isOwn: (record: IpRecord) => boolean): IpRecord[] {
     for (const [, own] of this.#own) if (own.untilMs < this.#nowMs()) this.#doubt(own);
     return [...this.#unconfirmed.values()].filter(isOwn);

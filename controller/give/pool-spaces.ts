@@ -25,7 +25,7 @@ export class PoolSpaces {
   readonly #records: Pick<RecordsView, 'get' | 'ofPool'>;
   readonly #shown: ShownNumbers;
   readonly #spaces = new Map<string, Space>();
-  /** The records that are being created by us, and whether somebody else's record of that name came and went meanwhile. */
+  /** The records that are being created by us, and whether another holder's record of that name came and went meanwhile. */
   readonly #underWay = new Map<string, { cameBack: boolean }>();
 
   constructor(records: Pick<RecordsView, 'get' | 'ofPool'>, shown: ShownNumbers) {
@@ -45,7 +45,7 @@ export class PoolSpaces {
     return space.free.size;
   }
 
-  /** The lowest free address. Nobody else gets it before it is settled. */
+  /** The lowest free address. No other object gets it before it is settled. */
   choose(facts: PoolFacts): Address | null {
     const space = this.#of(facts);
     const value = space === null ? null : this.#lowest(space);
@@ -56,7 +56,7 @@ export class PoolSpaces {
     return address;
   }
 
-  /** How the create of a chosen address ended. Somebody else's record is in the cache by now, or on its way there. */
+  /** How the create of a chosen address ended. The record of another holder is in the cache by now, or its event is on the way. */
   settle({ name, domain }: Pool, address: Address, ending: 'ours' | 'theirs' | 'failed'): void {
     const record = recordName(address, domain);
     const cameBack = this.#underWay.get(record)?.cameBack === true;

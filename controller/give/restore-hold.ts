@@ -12,7 +12,7 @@ const MAY_BE_RESTORED =
   'the controller began to lead, or lost the API server, a moment ago; nothing new is given out for a minute, because etcd may have been restored from a backup';
 
 /**
- * After etcd was restored from a backup, a number that looks free may be in use: nobody gets anything new for a while. The term ends with
+ * After etcd was restored from a backup, a number that looks free may be in use: no new address is given out for a while. The term ends with
  * the restore, and the next one has nothing to compare with. So its beginning, and every break, holds things back too.
  */
 export class RestoreHold {

@@ -42,7 +42,7 @@ export async function takeLowest(facts: PoolFacts, { draft, isOwn }: Taker, deps
   }
 }
 
-/** Creates the record of exactly this address. If somebody else has it, the next look sees that. */
+/** Creates the record of exactly this address. If another holder has it, the next look sees that. */
 export async function takeExactly(address: Address, { draft }: Taker, deps: Omit<TakeDeps, 'spaces'>): Promise<Ending> {
   const { records, ledger, isLeader } = deps;
   if (!isLeader()) return NOT_LEADER_MS;

@@ -10,7 +10,7 @@ interface Known extends Aged {
 
 type Asking = Pick<Known, 'pool' | 'namespace' | 'createdAt'> & { readonly name: string };
 
-/** The objects that were told why they have no address yet. Those in line for one are served in the order of their creation. */
+/** The objects whose status says why they have no address yet. Those in line for one are served in the order of their creation. */
 export class Unserved {
   readonly #compare: typeof compareAge;
   readonly #known = new Map<string, Known>();

@@ -18,7 +18,7 @@ interface VanishedDeps {
   readonly nowMs: () => number;
 }
 
-/** Reports, once a term, the records of objects that are gone without having given them back: somebody removed our finalizer. */
+/** Reports, once per leadership, the records of objects that are gone without having given them back: our finalizer was removed by another client. */
 export class Vanished {
   readonly #deps: VanishedDeps;
   readonly #goneSinceMs = new Map<string, number>();

@@ -10,7 +10,7 @@ interface LineDeps {
   readonly factsOf: (pool: string) => PoolFacts | null;
 }
 
-/** Whoever leaves the line, a deleted object too, lets the next one in. `stays`: the pool whose line it goes on waiting in. */
+/** An object that leaves the line, also by its deletion, lets the next one in. `stays`: the pool in whose line it keeps waiting. */
 export function leaveLine(key: string, stays: string | null, deps: LineDeps, enqueue: Enqueue): void {
   const left = deps.unserved.remove(key);
   if (left !== null && left !== stays) wakeLine(left, deps, enqueue);

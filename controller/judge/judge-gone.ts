@@ -54,7 +54,7 @@ export function judgeNotTaken(record: IpRecord, evidence: Evidence, settings: Co
 }
 
 /**
- * A namespace that is deleted may lose the owner after the pod, and nobody watches owners. So the owner is asked again with growing
+ * A namespace that is deleted may lose the owner after the pod, and owners are not watched. So the owner is read again with growing
  * pauses, and after that by each sweep.
  */
 function keepForNext({ nowMs, firstSeenMs }: Evidence, { settleMs }: CollectSettings): Verdict {

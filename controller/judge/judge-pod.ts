@@ -43,7 +43,7 @@ function judgeAbsent(record: IpRecord, evidence: Evidence, settings: CollectSett
   return keep('retained');
 }
 
-/** Finished, or told to end. That its containers ended does not prove that its sandbox, with the address, is gone. */
+/** Finished, or being deleted. That its containers ended does not prove that its sandbox, with the address, is gone. */
 function judgeEnding(own: PodFacts, record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
   if (isSticky(record, settings)) {
     // It cannot be reborn before its object is gone, so nothing is gained by haste.

@@ -43,7 +43,7 @@ export function judgeVmi(record: IpRecord, evidence: Evidence, settings: Collect
 }
 
 /**
- * Those that name the VMI which the record was verified with: anybody may name a VMI as the owner of a pod (rule 10). Records
+ * Those that name the VMI which the record was verified with: a tenant may name any VMI as the owner of a pod (rule 10). Records
  * from before owners were read do not have its uid.
  */
 export function launchersOf({ spec }: IpRecord, pods: readonly PodFacts[]): readonly PodFacts[] {

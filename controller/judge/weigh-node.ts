@@ -5,7 +5,7 @@ import type { Evidence } from './evidence.ts';
 /**
  * What the end of a pod is worth on its node. `attended`: the node is well, and its Ready agent had its time to release
  * the record and did not, so the sandbox may be there. `unattended`: the node is well and has had no Ready agent for long.
- * `away`: nobody hears of the node. `lost`: nothing can run there any more. `nowhere`: the record names no node. `wait`: too
+ * `away`: the node does not report. `lost`: nothing can run there any more. `nowhere`: the record names no node. `wait`: too
  * early to say.
  */
 export type NodeWeight =

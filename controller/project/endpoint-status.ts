@@ -38,8 +38,8 @@ function attachment(name: string, records: readonly IpRecord[]): object {
 }
 
 /**
- * The records that an endpoint shows, the most relevant first. `held` are those of one holder. A record of the living pod tells
- * what the pod has; its age tells nothing, because a Retained record that was taken over is older than one that was left.
+ * The records that an endpoint shows, the most relevant first. `held` are those of one holder. A record of the living pod shows
+ * what the pod has; its age shows nothing, because a Retained record that was taken over is older than one that was left.
  */
 export function shownRecords(held: readonly IpRecord[], livingUid: string | null): IpRecord[] {
   const own = held.filter(({ spec }) => livingUid !== null && spec.holder.uid === livingUid);

@@ -39,7 +39,7 @@ export type EndpointStep =
 
 /**
  * The steps that make the endpoint of one holder agree with its records; none if it does. An endpoint has no finalizer and no
- * owner, so that it costs one create and one delete: nobody else deletes it while its records are there. Those of Spiderpool have
+ * owner, so that it costs one create and one delete: no other controller deletes it while its records are there. Those of Spiderpool have
  * both, and keep them until they go.
  */
 export function planEndpoint(facts: EndpointFacts, rules: EndpointRules): EndpointStep[] {

@@ -114,7 +114,7 @@ export function changedNames(before: ReadonlyMap<string, string>, after: Readonl
   return [...names].filter((name) => before.get(name) !== after.get(name));
 }
 
-/** Null: it cannot be decoded, and admission has told its author. */
+/** Null: it cannot be decoded, and admission has refused it with the reason. */
 export function readSubnet(object: KubeObject): SpiderSubnet | null {
   try {
     return decodeSpiderSubnet(withKind(SUBNETS, object));

@@ -73,7 +73,7 @@ function judgeShrunk({ outside }: PoolTally): Verdict | null {
 
 function judgeOmitted({ held }: PoolTally): Verdict | null {
   if (held !== null) return null;
-  const message = `status.allocatedIPs is left out beyond ${MOST_ENTRIES} entries; the records tell: kubectl get iprecords`;
+  const message = `status.allocatedIPs is left out beyond ${MOST_ENTRIES} entries; the records have them all: kubectl get iprecords`;
   return { status: 'True', reason: 'TooMany', message };
 }
 

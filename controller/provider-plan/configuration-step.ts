@@ -10,5 +10,5 @@ export type ConfigurationStep =
   | { readonly do: 'delete'; readonly allocations: readonly IpAllocation[] }
   | { readonly do: 'create'; readonly drafts: readonly AllocationDraft[] }
   | { readonly do: 'write-status'; readonly status: ConfigurationStatus }
-  /** It may go, or is somebody else's now. */
+  /** It may go, or belongs to another operator now. */
   | { readonly do: 'let-go'; readonly metadata: Readonly<Record<string, unknown>> };

@@ -20,7 +20,7 @@ export interface AllocationDraft {
 
 /**
  * The IPAllocation of an interface, with name, labels and owner as the page has them. It asks for the address that the configuration
- * still shows. An address of static-ip-operator is asked for or nothing: nobody is renumbered because two have one.
+ * still shows. Exactly the address of static-ip-operator is asked for, and no other: no machine is renumbered because two have one.
  */
 export function draftAllocation(
   configuration: NetworkConfiguration,

@@ -5,7 +5,7 @@ import type { StatusFacts } from './configuration-status.ts';
 import { addressToKeep } from './draft-allocation.ts';
 import { addressOf, type ServedInterface } from './serving-allocations.ts';
 
-/** What we write of an interface, and nobody else does for a static network. */
+/** The fields of an interface that we write. For a static network no other operator writes them. */
 const OWN_FIELDS = [
   'name',
   'macAddress',

@@ -12,14 +12,14 @@ export interface ConfigurationFacts {
   readonly configuration: NetworkConfiguration;
   /** Of the same namespace. */
   readonly networkNamespaces: readonly NetworkNamespace[];
-  /** Those that name the configuration in their spec, whoever made them. */
+  /** Those that name the configuration in their spec, of any author. */
   readonly allocations: readonly IpAllocation[];
 }
 
 /** Whose a NetworkConfiguration is. */
 export type Ownership =
   | { readonly is: 'ours'; readonly networkNamespace: NetworkNamespace }
-  /** Nobody can say, or somebody else: it is not touched. */
+  /** It is unknown whose it is, or it belongs to another operator: it is not touched. */
   | { readonly is: 'not-ours' }
   /** It names another operator now: what we made for it is taken back. */
   | { readonly is: 'given-up' }

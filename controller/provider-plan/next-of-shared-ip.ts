@@ -11,7 +11,7 @@ export interface SharedIpFacts {
   readonly sharedIp: SharedIp;
   /** The NetworkNamespace that it names, with the provider that this one names in lower case. */
   readonly network: { readonly is: NetworkNamespace; readonly provider: string } | null;
-  /** The NetworkConfiguration of its name, whoever made it. */
+  /** The NetworkConfiguration of its name, of any author. */
   readonly configuration: { readonly is: NetworkConfiguration; readonly object: KubeObject } | null;
 }
 
@@ -57,7 +57,7 @@ function nextOfDeleted(facts: SharedIpFacts): SharedIpStep {
   return { do: 'set-finalizers', finalizers: finalizers.filter((it) => it !== SHARED_IP_FINALIZER) };
 }
 
-/** Null where the name is taken by the NetworkConfiguration of somebody else. */
+/** Null where the name is taken by the NetworkConfiguration of another author. */
 function ownOf({ sharedIp, configuration }: SharedIpFacts): NetworkConfiguration | null {
   if (configuration === null) return null;
   const owners = ownersOf(configuration.object);
@@ -74,6 +74,6 @@ function ownersOf({ metadata }: KubeObject): readonly Readonly<Record<string, un
 /** Why the NetworkConfiguration of this name cannot be used. */
 function ownerOf(object: KubeObject): string {
   const owner = ownersOf(object).find(({ controller }) => controller === true);
-  const whose = owner === undefined ? 'was made by somebody else' : `belongs to ${owner['kind']} ${owner['name']}`;
+  const whose = owner === undefined ? 'was not made by ipledger' : `belongs to ${owner['kind']} ${owner['name']}`;
   return `NetworkConfiguration ${object.metadata.name} exists and ${whose}`;
 }

@@ -32,7 +32,7 @@ export function serveInterfaces(
   });
 }
 
-/** The second interface of a name is nobody's: an IPAllocation could not say which one it means. */
+/** A second interface of the same name is left out: an IPAllocation could not say which one it means. */
 export function unique(interfaces: readonly WantedInterface[]): readonly WantedInterface[] {
   const known = interfaces.slice(0, MOST_INTERFACES);
   return known.filter((it, at) => known.findIndex(({ name }) => name === it.name) === at);

@@ -81,7 +81,7 @@ export function projectSummaries(sources: SummarySources): AsyncDisposable {
       const at = nameOfKey(key);
       const object = networksView.get(at);
       const pool = networks.find(key)?.facts?.pool ?? null;
-      // Of a block that cannot be read nothing is known, and the counts of a network with DHCP are somebody else's.
+      // Of a block that cannot be read nothing is known, and the counts of a network with DHCP are written by another operator.
       if (object === null || pool === null || pool.isTerminating) return void pace.forget(key);
       const tally = tallyNetwork(pool, { records, poolOf, configurationOf, reserved: catalog.reserved(pool.family) });
       const status = planSummary(tally, blockOf(object, pool), fieldsOf(object['status']), field);

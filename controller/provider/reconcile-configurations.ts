@@ -17,7 +17,7 @@ const SHORTEST_PAUSE_MS = 100;
 /** In case an event was lost. It costs no request. */
 const LOOK_AGAIN_MS = 600_000;
 
-/** Makes the IPAllocations that NetworkConfigurations of static networks ask for, and tells them what these got. */
+/** Makes the IPAllocations that NetworkConfigurations of static networks ask for, and writes into their status what these got. */
 export function reconcileConfigurations(sources: ProviderSources): AsyncDisposable {
   const { client, configurationsView: configurations, allocationsView: allocations, networksView, networks } = sources;
   const { settings, now } = sources;

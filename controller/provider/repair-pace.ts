@@ -11,7 +11,7 @@ const LONGEST_PAUSE_MS = 30_000;
 
 /**
  * When a status that others write too may be written again. What we want anew is written after a short pause. What was written and
- * then replaced by somebody else is repaired at growing intervals: two writers that disagree must not load the API server.
+ * then replaced by another writer is repaired at growing intervals: two writers that disagree must not load the API server.
  */
 export class RepairPace {
   readonly #shortestMs: number;
@@ -39,7 +39,7 @@ export class RepairPace {
     const text = JSON.stringify(wish);
     const nowMs = this.#nowMs();
     const isRepair = last?.wish === text;
-    // Nobody touched it for long: whoever did now may have done so once.
+    // It was untouched for long, so this replacement may be the only one.
     const isCalm = last !== undefined && nowMs - last.atMs > 2 * LONGEST_PAUSE_MS;
     const pauseMs = isRepair && !isCalm ? Math.min(2 * last.pauseMs, LONGEST_PAUSE_MS) : this.#shortestMs;
     this.#last.set(key, { wish: text, found: JSON.stringify(found), atMs: nowMs, pauseMs });

@@ -12,7 +12,7 @@ type Sources = Pick<ProviderSources, 'client' | 'isLeader'>;
 const NOT_LEADER_MS = 2_000;
 const SOON_MS = 200;
 
-/** Reads it before something new is made for it: the watch may be late, and nobody would end what is made for an object that is gone. */
+/** Reads it before something new is made for it: the watch may be late, and what is made for an object that is gone would never be deleted. */
 export async function isStillThere(
   { namespace, name, uid }: NetworkConfiguration,
   { client }: Sources,

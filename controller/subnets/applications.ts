@@ -20,7 +20,7 @@ export class AskingApplications {
     return [...(this.#bySubnet.get(subnet) ?? [])].flatMap((key) => this.#byKey.get(key) ?? []);
   }
 
-  /** Those of which nobody knows what they want. */
+  /** Applications whose wish is unknown. */
   faulty(): Omit<Controller, 'uid'>[] {
     return [...this.#byKey.values()].filter(({ fault }) => fault !== null).map(({ application }) => application);
   }
@@ -51,7 +51,7 @@ export class AskingApplications {
     this.#listeners.tell([...before.subnets]);
   }
 
-  /** The listener is told the subnets that are concerned. */
+  /** The listener gets the subnets that are concerned. */
   onChange(listener: (subnets: readonly string[]) => void): Disposable {
     return this.#listeners.add(listener);
   }

@@ -20,7 +20,7 @@ export interface AskingApplication {
   readonly subnets: ReadonlySet<string>;
 }
 
-/** `replicas` is null where nobody says how many pods there will be. */
+/** `replicas` is null where it is unknown how many pods there will be. */
 export function readApplication(
   application: Controller,
   given: { readonly annotations: Labels; readonly replicas: number | null },
@@ -45,7 +45,7 @@ function readWanted(
   const number: IpNumber = wish.number ?? { kind: 'beyond-replicas', count: beyond };
   if (number.kind === 'beyond-replicas' && replicas === null) {
     throw new Error(
-      `nobody says how many pods a ${application.kind} has: write the annotation ipam.spidernet.io/ippool-ip-number with a fixed number, such as "5"`,
+      `it is unknown how many pods a ${application.kind} has: write the annotation ipam.spidernet.io/ippool-ip-number with a fixed number, such as "5"`,
     );
   }
   const count = number.count + (number.kind === 'fixed' ? 0 : (replicas ?? 0));

@@ -68,7 +68,7 @@ export class CarryOut {
     return this.#takeBack(written.object, { ...step, dropped }, lost);
   }
 
-  /** An agent may have given out one of the lost addresses since the records were looked at: the pool gets it back before anybody else can. */
+  /** An agent may have given out one of the lost addresses since the records were looked at: the pool gets it back before another pool can. */
   async #takeBack(
     object: KubeObject,
     step: StepOf<'change'> & { readonly dropped: IntervalSet },
@@ -103,7 +103,7 @@ export class CarryOut {
         log.warn({ pool: name, why: reading.because }, 'auto pool kept: its application cannot be read');
         return LOOK_AGAIN_MS;
       }
-      // It asks, and the watch has not told it yet, or it has no pods now that would tell.
+      // It asks, and the watch has not shown it yet, or it has no pods now that would show it.
       if (reading.is === 'there' && (templateAnnotations(reading.object) !== null || !hasTemplate(reading.object)))
         return LOOK_AGAIN_MS;
     }

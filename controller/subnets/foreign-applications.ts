@@ -16,7 +16,7 @@ export interface ForeignApplicationsOptions extends ReconcilerContext {
   readonly reader: Pick<ApplicationReader, 'read' | 'replicasOf'>;
   readonly rules: WishRules;
   readonly events: Events;
-  /** Nothing tells when such an application is scaled, or may be read, so it is read again. */
+  /** There is no event when such an application is scaled, or when its kind may be read from now on, so it is read again. */
   readonly readAgainMs: number;
 }
 
@@ -33,7 +33,7 @@ interface Claimed {
 const ROLE_LABEL = 'ipledger.io/aggregate-to-controller';
 const DEBOUNCE_MS = 200;
 const MOST_CLAIMED = 5_000;
-/** Whoever may create pods may let each name another owner: the owners of one namespace leave room for those of others. */
+/** A tenant may give each pod another owner, so the owners of one namespace must leave room for those of others. */
 const MOST_IN_NAMESPACE = 500;
 const NO_ROOM = `no pool is made: pods that ask for subnets name too many applications of other kinds (at most ${MOST_IN_NAMESPACE} in one namespace, ${MOST_CLAIMED} in all)`;
 /** At most 50 of them are read again in a second. */
@@ -89,7 +89,7 @@ export class ForeignApplications implements AsyncDisposable {
     const by = `Pod ${pod.namespace}/${pod.name}`;
     const { subnetWish, controller, isHostNetwork } = pod;
     const isAsking = now !== null && isAlive(now) && !isHostNetwork;
-    // A ReplicaSet or Job tells itself who made it.
+    // A ReplicaSet or Job names its own controller.
     if (!isAsking || subnetWish === null || controller === null || isBuiltIn(controller)) this.#unclaim(by);
     else this.#claim({ ...controller, namespace: pod.namespace }, subnetWish, by);
   }
@@ -97,7 +97,7 @@ export class ForeignApplications implements AsyncDisposable {
   #claim({ apiVersion, kind, namespace, name, uid }: Controller, annotations: Labels, by: string): void {
     const application = { apiVersion, kind, namespace, name, uid };
     const key = `${applicationKey(application)} ${uid}`;
-    // Whoever may change a pod may let it name one owner after the other: only the last one counts.
+    // A tenant may write one owner after the other into a pod: only the last one counts.
     if (this.#keyOf.get(by) !== key) this.#unclaim(by);
     const claimed = this.#claimed.get(key);
     if (claimed === undefined && !this.#hasRoom(namespace)) {
@@ -169,7 +169,7 @@ export class ForeignApplications implements AsyncDisposable {
     if (this.#claimed.get(key) !== claimed) return undefined;
     const replicas = typeof scale === 'number' ? scale : null;
     const asking = readApplication(application, { annotations, replicas }, rules);
-    // With a fixed number nobody needs to know how many pods there will be.
+    // With a fixed number it does not matter how many pods there will be.
     if (typeof scale === 'object' && scale !== null && asking.fault !== null)
       return this.#tellUnread(application, scale);
     if (asking.fault !== null) events.emit(faultEvent(application, asking.fault));

@@ -41,7 +41,7 @@ const DEBOUNCE_MS = 100;
 const AT_ONCE = 8;
 /** Pods of all applications of a subnet may wait for the pass that failed. */
 const BACKOFF = { firstMs: 100, mostMs: 15_000 };
-/** Nothing tells that a policy of the cluster has changed. */
+/** There is no event when an admission policy of the cluster changes. */
 const REFUSED_AGAIN_MS = 30_000;
 
 /** Makes, grows, shrinks and takes back the pools of the applications that ask for subnets. One pass per subnet at a time. */

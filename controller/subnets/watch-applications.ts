@@ -34,7 +34,7 @@ export class ApplicationWatch implements AsyncDisposable {
     this.synced.catch(() => {}); // callers need not wait for it
   }
 
-  /** Who made the object with this uid: null for nobody, undefined if the object does not ask for subnets. */
+  /** The controller of the object with this uid: null if it has none, undefined if the object does not ask for subnets. */
   makerOf(uid: string): OwnerReference | null | undefined {
     return this.#madeBy.get(uid);
   }
