@@ -1,4 +1,4 @@
-import { type IpRecord, isHeldState } from '#pkg/record/ip-record.ts';
+import { type IpRecord, isHeldState, isMachineHolder } from '#pkg/record/ip-record.ts';
 import type { CollectSettings } from './collect-settings.ts';
 import type { Evidence } from './evidence.ts';
 import { judgeClaims } from './judge-claims.ts';
@@ -32,9 +32,8 @@ function awaitAgents(
 
 function judgeAll(record: IpRecord, evidence: Evidence, settings: CollectSettings): Verdict {
   const { state, holder } = record.spec;
-  // A machine has it, not a pod: its reconciler alone gives it back, and no pod's status says otherwise.
-  const isMachine = holder.kind === 'IPAddressClaim' || holder.kind === 'IPAllocation';
-  if (isMachine && isHeldState(state)) return keep('not-judged-here');
+  // The address in the status of a pod proves nothing here: a machine has it.
+  if (isMachineHolder(holder) && isHeldState(state)) return keep('not-judged-here');
   const claimed = judgeClaims(record, evidence, settings);
   if (claimed !== null) return claimed;
   if (state === 'Cooling' || state === 'Quarantined') return judgeRest(record, evidence, settings);

@@ -7,22 +7,18 @@ import type {
   ReleaseAnswer,
   WhoAnswer,
 } from '#pkg/agentapi/admin.ts';
-import { decodePod } from '#pkg/crd/decode-pod.ts';
-import { isAlive } from '#pkg/crd/pod-life.ts';
 import { reservedBy } from '#pkg/crd/reserved-addresses.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import { type Address, formatAddress, parseAddress } from '#pkg/ip/address.ts';
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
-import { CLAIMS } from '#pkg/kube/objects/capi-resources.ts';
-import { PODS } from '#pkg/kube/objects/core-resources.ts';
 import { toLedgerError } from '#pkg/ledger/kubernetes/kubernetes-failure.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import { namesIn } from '#pkg/ledger/kubernetes/kubernetes-table.ts';
 import { IP_RECORDS } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
 import { compareText } from '#pkg/pool/order.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import { type IpRecord, mayHaveSandbox } from '#pkg/record/ip-record.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { summarizePool, usableAddresses } from '#pkg/record/pool-summary.ts';
 import { parseRecordName, recordName } from '#pkg/record/record-metadata.ts';
 import { findStoredProblems } from '#pkg/record/record-problems.ts';
@@ -30,6 +26,7 @@ import { recordedAddresses } from '#pkg/record/record-value.ts';
 import type { AdminClient } from './admin-client.ts';
 import { readPools, readRecords } from './cluster-objects.ts';
 import { describeSharedRanges, readNetworkPools } from './network-pools.ts';
+import { refuseInUse } from './refuse-in-use.ts';
 import { findVanishedClaims } from './vanished-claims.ts';
 
 /** Answers what records and pools alone can answer, from the API server and with the rights of the operator. */
@@ -54,34 +51,6 @@ export function openClusterClient(client: KubeClient): AdminClient {
     explain: agentOnly,
     collect: agentOnly,
   };
-}
-
-/** Only the agent of the node sees the sandbox. From here a living pod is enough to refuse (rule 9). */
-async function refuseInUse(client: KubeClient, record: IpRecord): Promise<void> {
-  const { holder, address, state } = record.spec;
-  if (!mayHaveSandbox(state) || holder.uid === undefined || holder.kind === 'Container') return;
-  if (holder.kind === 'IPAddressClaim') return refuseClaimed(client, record);
-  const listed = await client.list(PODS, {
-    namespace: holder.namespace,
-    fieldSelector: `spec.nodeName=${holder.node}`,
-  });
-  if (!listed.ok) throw toLedgerError(`list the pods of namespace ${holder.namespace}`, listed);
-  const pod = listed.object.items.map(decodePod).find(({ uid }) => uid === holder.uid);
-  if (pod === undefined || !isAlive(pod)) return;
-  const message = `${address} is not released: pod ${pod.namespace}/${pod.name} is alive on node ${pod.node} and uses it`;
-  throw new IpamError('bad-input', message, { details: 'Delete the pod first: its address comes back with it.' });
-}
-
-/** Of any provider: the machine of the claim has the address. */
-async function refuseClaimed(client: KubeClient, { spec: { address, holder } }: IpRecord): Promise<void> {
-  const { namespace, name, uid } = holder;
-  const claim = await client.get(CLAIMS, { namespace, name });
-  if (!claim.ok && claim.because !== 'NotFound' && claim.because !== 'NotServed') {
-    throw toLedgerError(`read IPAddressClaim ${namespace}/${name}`, claim);
-  }
-  if (!claim.ok || claim.object.metadata.uid !== uid) return;
-  const message = `${address} is not released: IPAddressClaim ${namespace}/${name} exists, and its machine uses it`;
-  throw new IpamError('bad-input', message, { details: 'Delete the claim first: its address comes back with it.' });
 }
 
 async function summarizePools(client: KubeClient): Promise<PoolsAnswer> {

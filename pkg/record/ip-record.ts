@@ -1,5 +1,5 @@
-import type { Family } from '#pkg/ip/address.ts';
-import type { Route } from '#pkg/pool/pool.ts';
+import { type Address, type Family, formatAddress } from '#pkg/ip/address.ts';
+import type { Pool, Route } from '#pkg/pool/pool.ts';
 
 export const RECORD_STATES = ['Allocated', 'Retained', 'Suspect', 'Cooling', 'Quarantined'] as const;
 export type RecordState = (typeof RECORD_STATES)[number];
@@ -13,6 +13,16 @@ export const HOLDER_KINDS = [
   'Conflict',
 ] as const;
 type HolderKind = (typeof HOLDER_KINDS)[number];
+
+/** Holders that stand for a machine. Only the reconciler of the kind writes and releases their records: no agent does, and no collection. */
+export const MACHINE_HOLDER_KINDS = ['IPAddressClaim', 'IPAllocation'] as const satisfies readonly HolderKind[];
+export type MachineHolderKind = (typeof MACHINE_HOLDER_KINDS)[number];
+
+export function isMachineHolder<T extends { readonly kind: HolderKind }>(
+  holder: T,
+): holder is T & { readonly kind: MachineHolderKind } {
+  return (MACHINE_HOLDER_KINDS as readonly HolderKind[]).includes(holder.kind);
+}
 
 /** Where pools come from. The pool of a NetworkNamespace of Vitistack is named `namespace/name`, so it never has the name of another. */
 export const POOL_KINDS = ['SpiderIPPool', 'NetworkNamespace'] as const;
@@ -71,6 +81,24 @@ export interface IpRecord {
   readonly resourceVersion: string;
   readonly createdAt: string;
   readonly spec: RecordSpec;
+}
+
+/** The spec of a new record: this address of the pool is in use. */
+export function allocatedSpec(
+  pool: Pool,
+  address: Address,
+  holder: Holder,
+  kind: PoolKind = 'SpiderIPPool',
+): RecordSpec {
+  return {
+    address: formatAddress(address),
+    prefix: pool.subnet.prefix,
+    ...(pool.gateway === null ? {} : { gateway: formatAddress(pool.gateway) }),
+    domain: pool.domain,
+    pool: { kind, name: pool.name, uid: pool.uid },
+    state: 'Allocated',
+    holder,
+  };
 }
 
 /** A holder has the address or may still have it. Cooling and Quarantined addresses have no holder, and are not free either. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { RECORD_STATES } from '#pkg/record/ip-record.ts';
+import { HOLDER_KINDS, MACHINE_HOLDER_KINDS, RECORD_STATES } from '#pkg/record/ip-record.ts';
 import { AGENT_HOLDERS, DELETES, TRANSITIONS, type Writer } from '#pkg/record/transition-table.ts';
 import { ROOMS } from './rooms.ts';
 import { readRootFile, readSourceFiles } from './source-files.ts';
@@ -42,6 +42,11 @@ test('the admission policy lets an agent delete its own records in the states of
 test('the admission policy lets an agent write the holders of the table and no others', () => {
   const written = quoted(expressionWith('object.spec.holder.kind in'));
   expect(written).toEqual(AGENT_HOLDERS.flatMap(({ kind, only }) => (only === null ? [kind] : [kind, only])));
+});
+
+test('each kind of holder is written by the agents of a cluster, by the standalone agent, or by a reconciler', () => {
+  const kinds = [...AGENT_HOLDERS.map(({ kind }) => kind), 'Container', ...MACHINE_HOLDER_KINDS];
+  expect(kinds.toSorted()).toEqual(HOLDER_KINDS.toSorted());
 });
 
 test('the controller can end every state, so no record stays without an end', () => {
