@@ -3,14 +3,14 @@ import type { Failpoint } from '#agent/calls/failpoint.ts';
 import type { AgentMetrics } from '#agent/report/agent-metrics.ts';
 import type { PoolView } from '#agent/views/pool-view.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
+import { parseAddress } from '#pkg/ip/address.ts';
 import { cidrContains } from '#pkg/ip/cidr.ts';
 import { within } from '#pkg/kube/transport/timing.ts';
 import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
 import { POD_ANNOTATIONS } from '#pkg/pool/annotation-keys.ts';
 import type { Pool, Route } from '#pkg/pool/pool.ts';
-import { type Holder, type IpRecord, isSameNic, type RecordSpec } from '#pkg/record/ip-record.ts';
+import { allocatedSpec, type Holder, type IpRecord, isSameNic, type RecordSpec } from '#pkg/record/ip-record.ts';
 
 /** What a record says beyond its pool and address. */
 export interface Drafting {
@@ -193,13 +193,7 @@ export function draftRecord(pool: Pool, value: bigint, { holder, cleanGateway, r
     throw new IpamError('bad-annotation', message);
   }
   return {
-    address: formatAddress({ family: pool.family, value }),
-    prefix: pool.subnet.prefix,
-    ...(pool.gateway === null ? {} : { gateway: formatAddress(pool.gateway) }),
-    domain: pool.domain,
-    pool: { kind: 'SpiderIPPool', name: pool.name, uid: pool.uid },
-    state: 'Allocated',
-    holder,
+    ...allocatedSpec(pool, { family: pool.family, value }, holder),
     ...(all.length === 0 ? {} : { routes: all }),
     ...(cleanGateway ? { cleanGateway } : {}),
   };

@@ -1,20 +1,12 @@
-import { type Address, formatAddress } from '#pkg/ip/address.ts';
+import type { Address } from '#pkg/ip/address.ts';
 import { apiVersionOf } from '#pkg/kube/objects/kube-object.ts';
 import { NETWORK_CONFIGURATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import { type Holder, type IpRecord, isHeldState, type RecordSpec } from '#pkg/record/ip-record.ts';
+import { allocatedSpec, type Holder, type IpRecord, isHeldState, type RecordSpec } from '#pkg/record/ip-record.ts';
 import type { IpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
 
 export function draftAllocationRecord(pool: Pool, address: Address, allocation: IpAllocation): RecordSpec {
-  return {
-    address: formatAddress(address),
-    prefix: pool.subnet.prefix,
-    ...(pool.gateway === null ? {} : { gateway: formatAddress(pool.gateway) }),
-    domain: pool.domain,
-    pool: { kind: 'NetworkNamespace', name: pool.name, uid: pool.uid },
-    state: 'Allocated',
-    holder: holderOfAllocation(allocation),
-  };
+  return allocatedSpec(pool, address, holderOfAllocation(allocation), 'NetworkNamespace');
 }
 
 /** A VM's address is on no node that we know. By the owner in the record it is known whose address it was when the IPAllocation has vanished. */

@@ -3,6 +3,7 @@ import { nextOfAllocation } from '#controller/allocation-plan/next-of-allocation
 import { lookAgainInMs } from '#controller/allocation-plan/next-of-held.ts';
 import type { ObservedAllocation } from '#controller/allocation-plan/observed-allocation.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { keysByAge } from '#controller/give/age-order.ts';
 import { keyOf } from '#controller/give/fresh-objects.ts';
 import type { ShownAddresses } from '#controller/give/shown-addresses.ts';
 import { leaveLine, wakeLine } from '#controller/give/waiting-line.ts';
@@ -110,8 +111,7 @@ function watchAllocations(options: ReconcileAllocationsOptions, enqueue: Enqueue
     book.update(metadata);
     shown.update(metadata);
   }
-  const oldest = [...views.allocations.all()].map(({ metadata }) => metadata).sort(compareCreated);
-  oldest.forEach((at) => void enqueue(keyOf(at)));
+  keysByAge(views.allocations.all()).forEach(enqueue);
   for (const { spec } of recordsView.all()) if (spec.holder.kind === 'IPAllocation') enqueue(keyOf(spec.holder));
   return [
     views.allocations.onChange((at) => {
@@ -139,12 +139,4 @@ function watchAllocations(options: ReconcileAllocationsOptions, enqueue: Enqueue
       held.waitingFor(record.name).forEach(enqueue);
     }),
   ];
-}
-
-function compareCreated(
-  a: { readonly creationTimestamp?: string; readonly name: string },
-  b: { readonly creationTimestamp?: string; readonly name: string },
-): number {
-  const [x, y] = [`${a.creationTimestamp}/${a.name}`, `${b.creationTimestamp}/${b.name}`];
-  return x < y ? -1 : Number(x > y);
 }

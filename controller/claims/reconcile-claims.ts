@@ -1,6 +1,7 @@
 import type { RestReason } from '#controller/claim-plan/claim-step.ts';
 import { nextStep } from '#controller/claim-plan/next-step.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { keysByAge } from '#controller/give/age-order.ts';
 import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
 import type { ShownAddresses } from '#controller/give/shown-addresses.ts';
 import { Vanished } from '#controller/give/vanished.ts';
@@ -122,8 +123,7 @@ function watchClaims(options: ReconcileClaimsOptions, enqueue: Enqueue): readonl
   };
   for (const { metadata } of views.addresses.all()) shown.update(metadata);
   for (const { metadata } of views.claims.all()) book.update(metadata);
-  const oldest = [...views.claims.all()].map(({ metadata }) => metadata).sort(compareCreated);
-  oldest.forEach((at) => void enqueue(keyOf(at)));
+  keysByAge(views.claims.all()).forEach(enqueue);
   for (const { spec } of recordsView.all()) if (spec.holder.kind === 'IPAddressClaim') enqueue(keyOf(spec.holder));
   return [
     views.claims.onChange((at) => {
@@ -161,12 +161,4 @@ function heldByGone(key: string, { claims, recordsView }: ReconcileClaimsOptions
   const uid = claims.get(at)?.metadata.uid;
   const held = recordsView.ofHolder({ kind: 'IPAddressClaim', ...at }).filter(isHeld);
   return held.filter(({ spec: { holder } }) => holder.uid !== undefined && holder.uid !== uid);
-}
-
-function compareCreated(
-  a: { readonly creationTimestamp?: string; readonly name: string },
-  b: { readonly creationTimestamp?: string; readonly name: string },
-): number {
-  const [x, y] = [`${a.creationTimestamp}/${a.name}`, `${b.creationTimestamp}/${b.name}`];
-  return x < y ? -1 : Number(x > y);
 }

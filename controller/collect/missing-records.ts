@@ -3,11 +3,11 @@ import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
 import { holderFrom } from '#controller/judge/next-spec.ts';
 import { decodePool } from '#pkg/crd/decode-pool.ts';
 import { isAlive } from '#pkg/crd/pod-life.ts';
-import { formatAddress, tryParseAddress } from '#pkg/ip/address.ts';
+import { tryParseAddress } from '#pkg/ip/address.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { inSlices } from '#pkg/kube/watch/in-slices.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import type { RecordSpec } from '#pkg/record/ip-record.ts';
+import { allocatedSpec, type RecordSpec } from '#pkg/record/ip-record.ts';
 
 /** An address that a running pod has and no record knows. */
 export interface Missing {
@@ -78,13 +78,7 @@ export function draftMissing(
   if (pool === undefined || others.length > 0) return null;
   if (!served.nodes.has(pod.node) && !served.pools.has(pool.name)) return null;
   return {
-    address: text,
-    prefix: pool.subnet.prefix,
-    ...(pool.gateway === null ? {} : { gateway: formatAddress(pool.gateway) }),
-    domain: pool.domain,
-    pool: { kind: 'SpiderIPPool', name: pool.name, uid: pool.uid },
-    state: 'Allocated',
-    holder: holderFrom(pod),
+    ...allocatedSpec(pool, address, holderFrom(pod)),
     ...(pool.routes.length === 0 ? {} : { routes: pool.routes }),
   };
 }

@@ -1,3 +1,6 @@
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf } from './fresh-objects.ts';
+
 export interface Aged {
   readonly key: string;
   readonly createdAt: string;
@@ -6,6 +9,15 @@ export interface Aged {
 export function compareAge(a: Aged, b: Aged): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
   return a.key < b.key ? -1 : Number(a.key > b.key);
+}
+
+/** The keys of all objects, the oldest object first. */
+export function keysByAge(objects: Iterable<KubeObject>): string[] {
+  const aged = [...objects].map(({ metadata }) => ({
+    key: keyOf(metadata),
+    createdAt: metadata.creationTimestamp ?? '',
+  }));
+  return aged.sort(compareAge).map(({ key }) => key);
 }
 
 /** Objects from the oldest to the youngest. A place is found by halving: among 10,000 in 14 comparisons. */

@@ -1,21 +1,13 @@
-import { type Address, formatAddress } from '#pkg/ip/address.ts';
+import type { Address } from '#pkg/ip/address.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import { type Holder, type IpRecord, isHeldState, type RecordSpec } from '#pkg/record/ip-record.ts';
+import { allocatedSpec, type Holder, type IpRecord, isHeldState, type RecordSpec } from '#pkg/record/ip-record.ts';
 import type { Claim } from './read-claim.ts';
 
 /** Without a uid: the IPAddress is here, and its claim is not yet. */
 type ClaimIdentity = Pick<Claim, 'namespace' | 'name'> & { readonly uid?: string };
 
 export function draftClaimRecord(pool: Pool, address: Address, claim: ClaimIdentity): RecordSpec {
-  return {
-    address: formatAddress(address),
-    prefix: pool.subnet.prefix,
-    ...(pool.gateway === null ? {} : { gateway: formatAddress(pool.gateway) }),
-    domain: pool.domain,
-    pool: { kind: 'SpiderIPPool', name: pool.name, uid: pool.uid },
-    state: 'Allocated',
-    holder: holderOfClaim(claim),
-  };
+  return allocatedSpec(pool, address, holderOfClaim(claim));
 }
 
 /** A machine's address is on no node and on no interface that we know. */
