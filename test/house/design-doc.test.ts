@@ -91,11 +91,23 @@ test('every rule that code, manifests or pages cite has its heading in docs/desi
   expect(cited.filter((number) => !headings.includes(number ?? ''))).toEqual([]);
 });
 
-test('docs/design.md maps every room', () => {
+/** The rooms of each row of the map, from the top. */
+function mappedRooms(): string[][] {
   const page = readRootFile('docs/design.md');
   const map = page.slice(page.indexOf('## Where things are'), page.indexOf('## Find your way'));
-  const mapped = [...map.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell = '']) =>
-    [...cell.matchAll(/`([^`]+)`/g)].map(([, room]) => room),
+  return [...map.matchAll(/^\| (`[^|]+`) \|/gm)].map(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, room = '']) => room),
   );
-  expect(mapped.toSorted()).toEqual(Object.keys(ROOMS).toSorted());
+}
+
+test('docs/design.md maps every room', () => {
+  expect(mappedRooms().flat().toSorted()).toEqual(Object.keys(ROOMS).toSorted());
+});
+
+test('in the map of docs/design.md each room stands above the rooms that it may import', () => {
+  const rowOf = new Map(mappedRooms().flatMap((rooms, row) => rooms.map((room) => [room, row] as const)));
+  const upwards = Object.entries(ROOMS).flatMap(([room, { rooms }]) =>
+    rooms.filter((other) => (rowOf.get(other) ?? 0) < (rowOf.get(room) ?? 0)).map((other) => `${room} → ${other}`),
+  );
+  expect(upwards).toEqual([]);
 });
