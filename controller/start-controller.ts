@@ -43,7 +43,7 @@ export async function startController(setting: ControllerSetting, log: Logger): 
   const ledger = openKubernetesLedger(client);
   starting.defer(() => ledger.close());
   const onTrouble = (because: string | null, why: string) =>
-    because === null ? log.info('writing Events again') : log.warn({ because, why }, 'cannot write Events');
+    because === null ? log.info('Events are written again') : log.warn({ because, why }, 'Events are not written');
   const events = starting.use(new EventSink(client, { reporter: 'controller', instance: env.podName, onTrouble }));
   const set = new MetricSet();
   const metrics = new ControllerMetrics(set);

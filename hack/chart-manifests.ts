@@ -34,7 +34,7 @@ export function renderManifests(helm: string): { path: string; text: string }[] 
 
 const turnOn = (name: string): string => `--set=${name}=true`;
 
-/** Helm asks no cluster here, and believes in an old one unless told otherwise. */
+/** Helm reads no cluster here, and assumes an old version of Kubernetes unless one is named. */
 const FLAGS = ['--namespace=ipledger', '--kube-version=1.36.0'];
 
 export function helmTemplate(helm: string, flags: readonly string[]): string {

@@ -193,7 +193,7 @@ export class Place implements Disposable {
     this.#putBack();
   }
 
-  /** What came back and still rests is better than nothing. */
+  /** At the end of its time a call also gets an address whose pause is not over. */
   #timeOut(): void {
     this.#deps.onTimeout(this.#pools);
     if (this.isWaiting) this.wake('timeout');

@@ -34,7 +34,7 @@ export interface StickyCall {
   readonly facts: HolderFacts;
   readonly survey: Plan;
   readonly held: ReadonlySet<Family>;
-  /** Of the pod's own, those that no other interface of it carries. */
+  /** The routes of the pod that no other interface of it carries. */
   readonly routes: readonly Route[];
   readonly call: Call;
 }

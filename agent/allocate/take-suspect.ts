@@ -11,7 +11,7 @@ const MOST_TRIES = 8;
 
 /**
  * The last resort of a full pool: an address whose holder is only suspected to be gone (rule 3). It is probed before
- * anything is written: where its holder lives on, its record must stay as it is.
+ * anything is written: if its holder is alive, its record must stay as it is.
  */
 export async function takeSuspect(view: PoolView, taking: Taking, probe: SuspectProbe): Promise<IpRecord | null> {
   // Another call may be able to probe these.

@@ -11,7 +11,7 @@ interface Waiting {
   readonly pool: Pool;
 }
 
-/** Of what waits for this holder all that its pools may serve: Retained before Suspect, then in the order of the pools. */
+/** The records that wait for this holder and that its pools may serve: Retained before Suspect, then in the order of the pools. */
 export function waitingFor(pools: readonly Pool[], listed: readonly IpRecord[]): Waiting[] {
   const servable = listed.flatMap((record) => {
     const pool = poolOf(record, pools);

@@ -19,7 +19,7 @@ const LINK_MADE_MS = 30_000;
 const PATH_GONE_MS = 60_000;
 const OUTLIVING_MS = 60_000;
 
-/** Of a living pod everything is in use. Who rests, or waits without a sandbox, is the controller's to judge. */
+/** The records of a living pod are in use. Records that are Cooling, Quarantined or Retained without a sandbox are the controller's to judge. */
 export function needsSandboxLook(pods: KnownPods): (record: IpRecord) => boolean {
   return ({ spec }) => hasSandboxTraces(spec) && pods.known(spec.holder.uid ?? '')?.isAlive !== true;
 }

@@ -68,7 +68,7 @@ export class PodCache implements Pods, AsyncDisposable {
     if (!got.ok) throw toApiError(`read pod ${namespace}/${name}`, got, NOT_SERVED);
     const seen = decode(got.object);
     const isElsewhere = seen.facts.node !== '' && seen.facts.node !== this.#node;
-    // Of this name there was one here and now there is one elsewhere: ours is gone.
+    // There was a pod of this name here, and now there is one on another node: ours is gone.
     if (isElsewhere && before !== null) this.#table.end(before.objectUid);
     const facts = isElsewhere ? seen.facts : this.#table.see(seen, 'read');
     if (facts === null || (pod.uid !== '' && facts.uid !== pod.uid)) return null;

@@ -12,7 +12,7 @@ export function logTrouble(log: Logger, watched: string): (trouble: Trouble) => 
     const { because, message } = trouble.failure;
     log.warn(
       { watched, during: trouble.during, because, why: message, retryInMs: trouble.retryInMs },
-      'watch not current',
+      'watch interrupted',
     );
   };
 }

@@ -56,7 +56,7 @@ export function keepRecords(
     onResting: ({ spec: { address, state, until } }) => {
       log.warn(
         { address, state, until },
-        'a live sandbox has an address that rests; its record waits for the end of that',
+        'lost record not created again yet: its address is in the cooldown or quarantine of an earlier holder',
       );
       afterRest.ask();
     },

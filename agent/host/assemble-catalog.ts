@@ -34,7 +34,7 @@ export function assembleCatalog(
   const reservedIps = files.flatMap((file) => file.reservedIps);
   return {
     ...catalogPools(accepted.values()),
-    // Of two files that contradict each other only one is accepted.
+    // If two files contradict each other, only one is accepted: no overlap is left.
     overlaps: new Map(),
     reservedIps,
     reserved: keepReserved(reservedIps, before),

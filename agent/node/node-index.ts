@@ -39,7 +39,7 @@ export class NodeIndex {
     if (uid !== undefined) addTo(this.#byUid, uid, record.name);
   }
 
-  /** As it was just listed. That alone is no write: what was judged before it stays judged, unless the record is another. */
+  /** Puts a record that was just listed. It counts as no write: looks at it that were made before stay valid, unless the record has changed. */
   refresh(record: IpRecord): void {
     const known = this.#byName.get(record.name)?.record;
     if (known?.uid !== record.uid || known.resourceVersion !== record.resourceVersion) this.put(record);

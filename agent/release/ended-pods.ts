@@ -24,7 +24,7 @@ export class EndedPods implements AsyncDisposable {
     const following = this.#follow(uid)
       .catch((thrown: unknown) => {
         if (!this.#stop.signal.aborted)
-          this.#log.error({ uid, why: toIpamError(thrown).message }, 'sandbox of an ended pod not looked at');
+          this.#log.error({ uid, why: toIpamError(thrown).message }, 'sandbox of an ended pod not examined');
       })
       .finally(() => this.#followed.delete(uid));
     this.#followed.set(uid, following);

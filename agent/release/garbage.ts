@@ -39,6 +39,6 @@ async function isSandboxGone({ spec }: IpRecord, look: LookAtNetns): Promise<boo
   const isContainer = kind === 'Container';
   if (isContainer && netns === undefined) return true;
   const seen = await look(spec.holder);
-  // That its path is gone was always enough beside the list, where nothing else is known.
+  // For a record without an inode the missing path is enough: the list of the runtime does not name it either.
   return seen === 'gone' || (seen === 'path-gone' && (isContainer || netnsInode === undefined));
 }

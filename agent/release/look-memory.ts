@@ -11,11 +11,11 @@ interface Noted extends Seen {
   readonly look: NetnsLook;
 }
 
-/** Since when a record is looked at, and since when every look has said the same. A changed record starts anew. */
+/** Since when a record is looked at, and since when each look had the same result. A changed record starts again. */
 export class LookMemory {
   readonly #noted = new Map<string, Noted>();
 
-  /** An ADD that is answered without a change of the record still writes it into the index: that starts anew too. */
+  /** An ADD that is answered without a change of the record still writes it into the index: the times start again then too. */
   note(
     { uid, resourceVersion }: IpRecord,
     { look, writtenAtMs }: { readonly look: NetnsLook; readonly writtenAtMs: number | null },

@@ -19,7 +19,7 @@ import {
 } from '#pkg/record/ip-record.ts';
 
 export interface RecordRestorerDeps {
-  /** Not one that journals abandoned creates: what lands late here has a live sandbox, and must not be released. */
+  /** Not the ledger that journals abandoned creates: a create that arrives late here has a live sandbox, and must not be released. */
   readonly ledger: Ledger;
   readonly journal: Journal;
   readonly index: NodeIndex;
@@ -31,7 +31,7 @@ export interface RecordRestorerDeps {
   readonly onRestored: (record: IpRecord) => void;
   /** Called again at each refresh while it is so. */
   readonly onLost: (lost: LostAddress) => void;
-  /** The ledger lets the address rest after an earlier holder, so its record can be created only when the rest has ended. */
+  /** The address is Cooling or Quarantined after an earlier holder, so its record can be created only when that has ended. */
   readonly onResting: (resting: IpRecord) => void;
   readonly log: Logger;
 }
@@ -153,7 +153,7 @@ export class RecordRestorer {
       onResting(found);
       return null;
     }
-    // Of a pod that has ended it may have been taken over as a Suspect address, after a probe.
+    // If the pod has ended, its address may have been taken over as a Suspect address, after a probe.
     if (!isSameHolder(holder, record.spec.holder)) return fate === 'restore' ? found : null;
     // The same workload has it on another node: a virtual machine that migrated, or the next pod of a StatefulSet.
     answered.forget(record.name);
@@ -186,7 +186,7 @@ export class RecordRestorer {
   }
 }
 
-/** Of the same interface of the same pod; each sandbox has a higher number than the one before, and no sandbox is none. */
+/** Whether the record is of an earlier sandbox of the same interface: each sandbox has a higher `attachGeneration` than the one before. */
 function isOlderAttachment({ spec: { holder } }: IpRecord, answered: IpRecord): boolean {
   const { containerID, attachGeneration } = answered.spec.holder;
   const isOther = isSameNic(holder, answered.spec.holder) && holder.containerID !== containerID;

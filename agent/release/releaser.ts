@@ -38,7 +38,7 @@ interface Kept {
 /** DEL: by container and interface alone, whatever became of pod and namespace. Nothing there is success. */
 export class Releaser {
   readonly #deps: ReleaserDeps;
-  /** Of sandboxes that are gone while their pod lives on, by the pod's uid and the record's name. */
+  /** Records of sandboxes that are gone while their pod is alive, by the pod's uid and the record's name. */
   readonly #kept = new Map<string, Map<string, Kept>>();
 
   constructor(deps: ReleaserDeps) {

@@ -84,7 +84,10 @@ async function lookAfter(entry: AbandonedName, deps: SettleDeps): Promise<void> 
   }
   if (found !== null && found.spec.holder.node === node && isLeftBehind(found, entry)) {
     const outcome = await giveBack.settle(found, 'free');
-    log.warn({ address: found.spec.address, containerID: entry.containerID, outcome }, 'abandoned address landed late');
+    log.warn(
+      { address: found.spec.address, containerID: entry.containerID, outcome },
+      'abandoned create arrived late: its address is given back',
+    );
   } else backoff.failed(entry);
   if (isOver) await journal.remove(entry);
 }

@@ -78,7 +78,7 @@ export function buildServer(agent: Agent, log: Logger, options: ConflictReleaseO
 
 function callOf(response: ServerResponse, { timeoutMs = DEFAULT_TIMEOUT_MS, ageMs = 0 }: CallExtras): Call {
   const gone = new AbortController();
-  // Of the line: a response that waits behind another one of the same line hears nothing of its end.
+  // The end of the connection is watched, not that of the response: a response that waits behind another one gets no event.
   const { socket } = response.req;
   const abort = () => gone.abort();
   if (socket.destroyed) abort();

@@ -167,8 +167,7 @@ class UnfinishedCallers {
 }
 
 /**
- * What was sent, as text. Null if it is longer than allowed: the rest is let go by, not kept, so that the sender is there
- * to read the refusal; the server's requestTimeout ends it. Rejects if the sender goes away.
+ * The body as text. Null if it is longer than allowed: the rest is read and dropped, so that the sender gets the refusal; the server's requestTimeout ends it. Rejects if the sender goes away.
  */
 export function readText(incoming: IncomingMessage, mostBytes: number): Promise<string | null> {
   return new Promise((resolve, reject) => {

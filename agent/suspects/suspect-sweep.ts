@@ -64,7 +64,7 @@ export class SuspectSweep {
       // Given up unless a look says otherwise: another agent, or this one in a later round, begins anew with it.
       this.#followed.drop(followed.name);
       const next = await this.#examine(followed, inUse.get(followed.pool), signal).catch((thrown: unknown) => {
-        log.warn({ record: followed.name, why: toIpamError(thrown).message }, 'Suspect address not looked at');
+        log.warn({ record: followed.name, why: toIpamError(thrown).message }, 'Suspect address not probed');
         return null;
       });
       if (next !== null) this.#followed.put(next);

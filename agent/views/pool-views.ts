@@ -98,7 +98,7 @@ export class PoolViews {
   }
 }
 
-/** Of a pool that was made anew under its name nothing is known. */
+/** A pool that was created again under its name is another pool, and gets a new view. */
 function isSamePool(a: Pool, b: Pool): boolean {
   return a.uid === b.uid && a.domain === b.domain && a.family === b.family;
 }

@@ -26,7 +26,7 @@ export class Suspects {
     this.#values = this.#values.filter((it) => it !== value);
   }
 
-  /** The next one to probe, which rests from now on; null when all of them rest. */
+  /** The next one to probe, which then pauses; null when all of them pause. */
   next(nowMs: number): bigint | null {
     for (const [value, untilMs] of this.#restsUntilMs) if (untilMs <= nowMs) this.#restsUntilMs.delete(value);
     const value = this.#values.find((it) => !this.#restsUntilMs.has(it));

@@ -48,7 +48,7 @@ export async function carryOut(record: IpRecord, change: Change, deps: DeedDeps)
   try {
     const outcome = await write(record, change, deps);
     if (!outcome.done) {
-      log.debug({ ...fields, because: outcome.because }, 'record moved on before it was changed');
+      log.debug({ ...fields, because: outcome.because }, 'record was changed meanwhile: not written');
       return outcome.because;
     }
   } catch (thrown) {

@@ -22,7 +22,7 @@ state = "/run/containerd"
     sandbox = "${SANDBOX_IMAGE}"
 
 [plugins.'io.containerd.cri.v1.runtime']
-  # Nobody may lower the score without CAP_SYS_RESOURCE.
+  # The score cannot be lowered without CAP_SYS_RESOURCE.
   restrict_oom_score_adj = true
   disable_apparmor = true
   [plugins.'io.containerd.cri.v1.runtime'.containerd]

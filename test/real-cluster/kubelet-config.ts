@@ -17,7 +17,7 @@ export function kubeletConfig({ cgroup }: KubeletPlace): object {
     enforceNodeAllocatable: ['none'],
     failCgroupV1: false,
     failSwapOn: false,
-    // Without CAP_SYS_RESOURCE nobody may lower it.
+    // It cannot be lowered without CAP_SYS_RESOURCE.
     oomScoreAdj: 0,
     makeIPTablesUtilChains: false,
     localStorageCapacityIsolation: false,
@@ -26,7 +26,7 @@ export function kubeletConfig({ cgroup }: KubeletPlace): object {
     kubeAPIBurst: 400,
     eventRecordQPS: 0,
     resolvConf: '',
-    // Nobody answers there, but a kubelet without it complains in an Event about each pod.
+    // No server answers there, but a kubelet without it complains in an Event about each pod.
     clusterDNS: ['10.96.0.10'],
     clusterDomain: 'cluster.local',
     // A disk that is nearly full is no reason to evict pods of a test.

@@ -1,4 +1,4 @@
-// What the containers of the test cluster run: it waits until it is told to end, or for the seconds of its argument.
+// What the containers of the test cluster run: it waits until it gets a signal to end, or for the seconds of its argument.
 package main
 
 import (
