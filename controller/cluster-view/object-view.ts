@@ -1,4 +1,5 @@
-import type { KubeClient, Trim } from '#pkg/kube/client/client.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { Trim } from '#pkg/kube/client/request-options.ts';
 import {
   type KubeObject,
   type ListQuery,

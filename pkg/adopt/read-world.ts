@@ -1,6 +1,7 @@
 import { decodePool } from '#pkg/crd/decode-pool.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
-import type { KubeClient, ListOptions } from '#pkg/kube/client/client.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { ListOptions } from '#pkg/kube/client/request-options.ts';
 import { toApiError } from '#pkg/kube/objects/api-error.ts';
 import { PODS } from '#pkg/kube/objects/core-resources.ts';
 import { apiVersionOf, type KubeObject, type Resource } from '#pkg/kube/objects/kube-object.ts';

@@ -1,4 +1,5 @@
-import type { Form, KubeClient, Trim } from '#pkg/kube/client/client.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { Form, Trim } from '#pkg/kube/client/request-options.ts';
 import { isRestoredSince, type KubeObject, type ListQuery, type Resource } from '#pkg/kube/objects/kube-object.ts';
 import { type Failure, isBreak } from '#pkg/kube/objects/outcome.ts';
 import { report } from '#pkg/kube/transport/report.ts';

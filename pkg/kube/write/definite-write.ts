@@ -1,5 +1,6 @@
 import { type CallOptions, PassingRefusals } from '#pkg/kube/client/caller.ts';
-import type { KubeClient, Seen } from '#pkg/kube/client/client.ts';
+import type { KubeClient } from '#pkg/kube/client/client.ts';
+import type { Seen } from '#pkg/kube/client/request-options.ts';
 import type { KubeObject, NewObject, Resource, SeenObject } from '#pkg/kube/objects/kube-object.ts';
 import { FAILURES, type Failure, failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
 import { Backoff, pauseAfter, sleep, type Timing } from '#pkg/kube/transport/timing.ts';
