@@ -69,6 +69,19 @@ const FOUND_BEFORE: Action[][] = [
     { verb: 'crash' },
     add('db-0'),
   ],
+  [
+    turn('late'),
+    add('web-a'),
+    { verb: 'land' },
+    { verb: 'refresh' },
+    { verb: 'settle' },
+    { verb: 'refresh' },
+    turn('fine'),
+    { verb: 'again', name: 'web-a' },
+    { verb: 'land' },
+    { verb: 'crash' },
+    add('web-a'),
+  ],
 ];
 
 /** What the runtime knows about one pod name. */

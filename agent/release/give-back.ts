@@ -75,6 +75,13 @@ export class GiveBack {
     return 'released';
   }
 
+  /** A record that no ADD was answered with, as it was just read. Throws like `settle`. */
+  async settleUnanswered(seen: IpRecord): Promise<GivenBack> {
+    // A refresh may have kept it as answered; restored, it would be a second record of its holder (rule 4).
+    this.#deps.answered?.forget(seen.name);
+    return await this.settle(seen, 'free');
+  }
+
   async #settleOrJournal(seen: IpRecord, fate: Fate): Promise<GivenBack> {
     const { journal, answered } = this.#deps;
     // Before the write: what this agent gives back itself is never restored (rule 9).

@@ -83,7 +83,7 @@ async function lookAfter(entry: AbandonedName, deps: SettleDeps): Promise<void> 
     return await journal.remove(entry);
   }
   if (found !== null && found.spec.holder.node === node && isLeftBehind(found, entry)) {
-    const outcome = await giveBack.settle(found, 'free');
+    const outcome = await giveBack.settleUnanswered(found);
     log.warn(
       { address: found.spec.address, containerID: entry.containerID, outcome },
       'abandoned create arrived late: its address is given back',
