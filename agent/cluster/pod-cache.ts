@@ -30,7 +30,7 @@ export class PodCache implements Pods, AsyncDisposable {
   readonly #node: string;
   readonly #log: Logger;
   readonly #listeners = new Set<(uid: string) => void>();
-  readonly #table = new NodePodTable((uid) => this.#tellEnd(uid));
+  readonly #table = new NodePodTable((uid) => this.#reportEnd(uid));
   readonly #reflector: Reflector;
 
   constructor(client: KubeClient, { node, log, onRestored = () => {}, onReconnected = () => {} }: PodCacheOptions) {
@@ -111,7 +111,7 @@ export class PodCache implements Pods, AsyncDisposable {
     }
   }
 
-  #tellEnd(uid: string): void {
+  #reportEnd(uid: string): void {
     for (const listener of this.#listeners) {
       try {
         listener(uid);

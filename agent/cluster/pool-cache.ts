@@ -57,7 +57,7 @@ export class PoolCache implements PoolCatalog, AsyncDisposable {
     this.#settle.reject(new Error('the agent stops; it no longer waits for the pools'));
   }
 
-  /** Once for all that is told in one go. */
+  /** Once for all changes of one batch. */
   #publishSoon(): void {
     if (this.#isPublishing) return;
     this.#isPublishing = true;
@@ -75,7 +75,7 @@ export class PoolCache implements PoolCatalog, AsyncDisposable {
     this.#snapshot = next;
     this.#report(before, next);
     this.#settle.resolve();
-    for (const listener of this.#listeners) this.#tell(listener);
+    for (const listener of this.#listeners) this.#notify(listener);
   }
 
   #assemble(before: CatalogSnapshot | null): CatalogSnapshot {
@@ -96,7 +96,7 @@ export class PoolCache implements PoolCatalog, AsyncDisposable {
     if (before === null) this.#log.info({ pools: pools.size, problems: problems.length }, 'pools loaded');
   }
 
-  #tell(listener: () => void): void {
+  #notify(listener: () => void): void {
     try {
       listener();
     } catch (thrown) {

@@ -35,7 +35,7 @@ import { keepRecords } from './keep-records.ts';
 import { openLedger } from './open-ledger.ts';
 import { openProber } from './open-prober.ts';
 import { openSight } from './open-sight.ts';
-import { tellOperators } from './tell-operators.ts';
+import { reportToOperators } from './operator-reports.ts';
 
 const OWNER_READ_TIMEOUT_MS = 5_000;
 
@@ -89,7 +89,7 @@ export async function startClusterAgent(
     ),
   );
   const { pods } = watches;
-  const told = tellOperators({ events, metrics, pods, log });
+  const reports = reportToOperators({ events, metrics, pods, log });
   const { multusClusterNetwork, multusNamespace } = env;
   const readOwner: ReadObject = (resource, at) => client.get(resource, at, { timeoutMs: OWNER_READ_TIMEOUT_MS });
   const holders = new PodHolders(
@@ -100,7 +100,7 @@ export async function startClusterAgent(
       controllers: watches.controllers,
       owners: new OwnerVerifier(readOwner, config, nowMs),
       index,
-      onRefused: told.onRefused,
+      onRefused: reports.onRefused,
     },
     {
       ...config,
@@ -127,7 +127,7 @@ export async function startClusterAgent(
     sight,
     needsLook: needsSandboxLook(pods),
     judgeLeftover: judgeSandbox(pods),
-    onOutliving: told.onOutliving,
+    onOutliving: reports.onOutliving,
     isStillAlive: async ({ holder, podName }) => {
       const pod = await pods.read({ namespace: holder.namespace, name: podName, uid: holder.uid });
       return pod?.uid === holder.uid && pod.isAlive;
@@ -143,7 +143,7 @@ export async function startClusterAgent(
     sweepTiming: sweepTimingOf(config.suspectReleaseMinutes),
     metrics,
     events,
-    onConflict: told.onConflict,
+    onConflict: reports.onConflict,
   });
   const { agent, releaser, collector, waiters, autoPools } = composed;
   metrics.watch('journal-entries', () => journal.size);
@@ -172,7 +172,10 @@ export async function startClusterAgent(
   };
   starting.use(pods.onEnd(ended));
   const { machineID } = sight.host;
-  const kept = keepRecords({ nodeLedger, composed, pods, beginLooks, node, machineID, nowMs, log, ...told }, starting);
+  const kept = keepRecords(
+    { nodeLedger, composed, pods, beginLooks, node, machineID, nowMs, log, ...reports },
+    starting,
+  );
   starting.use(startBackground({ composed, watches, kept, spool, log }));
   const everything = starting.move();
   return { readiness: agent.readiness, [Symbol.asyncDispose]: () => everything.disposeAsync() };

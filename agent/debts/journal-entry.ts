@@ -9,7 +9,7 @@ const FATES = ['free', 'rest', 'retain'] as const;
 export type Fate = (typeof FATES)[number];
 
 /** A release that the API server did not answer or refused. It applies to exactly this version of the record. */
-export interface OwedRelease {
+export interface JournalledRelease {
   readonly kind: 'release';
   readonly record: IpRecord;
   readonly fate: Fate;
@@ -31,7 +31,7 @@ export interface AbandonedName {
   readonly at: string;
 }
 
-export type JournalEntry = OwedRelease | AbandonedName;
+export type JournalEntry = JournalledRelease | AbandonedName;
 
 const LONGEST = 512;
 

@@ -9,10 +9,10 @@ import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
 import { Journal, journalled } from './journal.ts';
-import { type AbandonedName, entryFileName, type OwedRelease } from './journal-entry.ts';
+import { type AbandonedName, entryFileName, type JournalledRelease } from './journal-entry.ts';
 
 const AT = '2026-11-16T10:00:00.000Z';
-const RELEASE: OwedRelease = { kind: 'release', record: buildRecord(), fate: 'rest', at: AT };
+const RELEASE: JournalledRelease = { kind: 'release', record: buildRecord(), fate: 'rest', at: AT };
 const ABANDONED: AbandonedName = {
   kind: 'abandoned',
   name: '10.0.0.9',

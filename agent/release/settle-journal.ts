@@ -7,7 +7,7 @@ import {
   attachmentOf,
   isLeftBehind,
   type JournalEntry,
-  type OwedRelease,
+  type JournalledRelease,
   recordNameOf,
 } from '#agent/debts/journal-entry.ts';
 import { ROUND_MS } from '#agent/debts/round.ts';
@@ -64,17 +64,17 @@ export async function settleJournal(deps: SettleDeps): Promise<void> {
 async function settleEntry(entry: JournalEntry, deps: SettleDeps): Promise<void> {
   // An ADD before us in the queue may have consumed it.
   if (!deps.journal.has(entry)) return;
-  if (entry.kind === 'release') await payRelease(entry, deps);
-  else await lookAfter(entry, deps);
+  if (entry.kind === 'release') await settleRelease(entry, deps);
+  else await settleAbandoned(entry, deps);
 }
 
-async function payRelease(entry: OwedRelease, { journal, giveBack, log }: SettleDeps): Promise<void> {
+async function settleRelease(entry: JournalledRelease, { journal, giveBack, log }: SettleDeps): Promise<void> {
   const outcome = await giveBack.settle(entry.record, entry.fate);
   await journal.remove(entry);
   log.info({ address: entry.record.spec.address, outcome, since: entry.at }, 'release from the journal');
 }
 
-async function lookAfter(entry: AbandonedName, deps: SettleDeps): Promise<void> {
+async function settleAbandoned(entry: AbandonedName, deps: SettleDeps): Promise<void> {
   const { journal, ledger, index, giveBack, backoff, node, now, log } = deps;
   const isOver = now().getTime() - Date.parse(entry.at) > MAY_LAND_MS;
   const found = await ledger.get(entry.name);

@@ -21,7 +21,7 @@ interface Channels {
 }
 
 /** What an operator must know, as log line, Event and metric. */
-export function tellOperators({ events, metrics, pods, log }: Channels) {
+export function reportToOperators({ events, metrics, pods, log }: Channels) {
   return {
     onRefused: (pod: PodFacts, why: string): void => events.emit(refusedOwnerEvent(pod, why)),
     onOutliving: (record: IpRecord): void => {
