@@ -12,7 +12,7 @@ export function ledgerWith(below: Ledger, changed: Partial<Ledger>): Ledger {
     byNode: (node) => below.byNode(node),
     list: (query) => below.list(query),
     takenOf: (pool) => below.takenOf(pool),
-    watchPool: (pool, tell) => below.watchPool(pool, tell),
+    watchPool: (pool, onChange) => below.watchPool(pool, onChange),
     close: () => below.close(),
     ...changed,
   };

@@ -1,6 +1,6 @@
 import type { Family } from '#pkg/ip/address.ts';
 import type { IpRecord, RecordSpec, RecordState } from '#pkg/record/ip-record.ts';
-import type { TellChange } from './pool-change.ts';
+import type { OnPoolChange } from './pool-change.ts';
 
 /**
  * `record` of a lost create is the record that has the address now, if the ledger knows it. `mayStillLand`: a try of this very
@@ -71,6 +71,6 @@ export interface Ledger {
   /** What a pool's view is made of: all records that name the pool, be it right or wrong. */
   takenOf(pool: string): Promise<TakenAddress[]>;
   /** Reports changes since the last `takenOf` of the pool, in their order, perhaps more than once; dispose to stop. */
-  watchPool(pool: string, tell: TellChange): Disposable;
+  watchPool(pool: string, onChange: OnPoolChange): Disposable;
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { decodeRecordSpec } from '#pkg/record/decode-record.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 import { amendProblem, specProblem, takeOverProblem } from '#pkg/record/transitions.ts';
 import type { CreateOutcome, Ledger, RecordQuery, ReleaseOutcome, TakenAddress, UpdateOutcome } from './ledger.ts';
-import type { TellChange } from './pool-change.ts';
+import type { OnPoolChange } from './pool-change.ts';
 import { PoolWatchers } from './pool-watchers.ts';
 import type { RecordStore } from './record-store.ts';
 import { storeCreate, storeRelease, storeUpdate } from './store-write.ts';
@@ -47,7 +47,7 @@ export class LocalLedger implements Ledger, AsyncDisposable {
   async release(seen: IpRecord): Promise<ReleaseOutcome> {
     const outcome = await this.#write((records) => storeRelease(records, seen));
     const { name, uid, spec } = seen;
-    if (outcome.done) this.#watchers.tell(spec.pool.name, { kind: 'freed', name, uid });
+    if (outcome.done) this.#watchers.notify(spec.pool.name, { kind: 'freed', name, uid });
     return outcome;
   }
 
@@ -71,9 +71,9 @@ export class LocalLedger implements Ledger, AsyncDisposable {
     return this.#open().takenOf(pool);
   }
 
-  watchPool(pool: string, tell: TellChange): Disposable {
+  watchPool(pool: string, onChange: OnPoolChange): Disposable {
     this.#open();
-    return this.#watchers.watch(pool, tell);
+    return this.#watchers.watch(pool, onChange);
   }
 
   async close(): Promise<void> {
@@ -91,7 +91,7 @@ export class LocalLedger implements Ledger, AsyncDisposable {
     const spec = decodeRecordSpec(next);
     const outcome = await this.#write((records) => storeUpdate(records, seen, spec));
     if (outcome.done && spec.state === 'Suspect') {
-      this.#watchers.tell(spec.pool.name, { kind: 'suspect', name: seen.name });
+      this.#watchers.notify(spec.pool.name, { kind: 'suspect', name: seen.name });
     }
     return outcome;
   }

@@ -7,4 +7,4 @@ export type PoolChange =
   | { readonly kind: 'taken' | 'suspect'; readonly name: string }
   | { readonly kind: 'unknown' };
 
-export type TellChange = (change: PoolChange) => void;
+export type OnPoolChange = (change: PoolChange) => void;

@@ -1,11 +1,11 @@
-import type { PoolChange, TellChange } from './pool-change.ts';
+import type { OnPoolChange, PoolChange } from './pool-change.ts';
 
 /** Who watches which pool. */
 export class PoolWatchers {
-  readonly #watchers = new Map<string, Set<TellChange>>();
+  readonly #watchers = new Map<string, Set<OnPoolChange>>();
 
-  watch(pool: string, tell: TellChange): Disposable {
-    const own: TellChange = (change) => tell(change);
+  watch(pool: string, onChange: OnPoolChange): Disposable {
+    const own: OnPoolChange = (change) => onChange(change);
     const watchers = this.#watchers.get(pool) ?? new Set();
     this.#watchers.set(pool, watchers.add(own));
     return {
@@ -16,15 +16,19 @@ export class PoolWatchers {
     };
   }
 
-  tell(pool: string, change: PoolChange): void {
+  notify(pool: string, change: PoolChange): void {
     const watchers = this.#watchers.get(pool);
-    for (const tell of watchers ?? []) tellLater(watchers, tell, change);
+    for (const onChange of watchers ?? []) notifyLater(watchers, onChange, change);
   }
 }
 
 /** In a microtask of its own: what a watcher throws must not fail the write that it is called for. */
-export function tellLater(watchers: ReadonlySet<TellChange> | undefined, tell: TellChange, change: PoolChange): void {
+export function notifyLater(
+  watchers: ReadonlySet<OnPoolChange> | undefined,
+  onChange: OnPoolChange,
+  change: PoolChange,
+): void {
   queueMicrotask(() => {
-    if (watchers?.has(tell)) tell(change);
+    if (watchers?.has(onChange)) onChange(change);
   });
 }

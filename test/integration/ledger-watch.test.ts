@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import type { TellChange } from '#pkg/ledger/pool-change.ts';
+import type { OnPoolChange } from '#pkg/ledger/pool-change.ts';
 import { amended, taken } from '#test/contract/ledger-resource.ts';
 import { heldBy, inState, specOf } from '#test/contract/record-spec.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
@@ -31,7 +31,7 @@ beforeEach(async () => {
 const SPEC = heldBy(specOf('10.0.0.1'), { node: 'worker-2' });
 const QUIET_MS = 500;
 
-const comes = (tell: TellChange, wanted: object) =>
+const comes = (tell: OnPoolChange, wanted: object) =>
   vi.waitFor(() => expect(tell).toHaveBeenCalledWith(expect.objectContaining(wanted)), 30_000);
 
 const FREED = { kind: 'freed', name: '10.0.0.1' };

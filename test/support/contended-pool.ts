@@ -3,7 +3,7 @@ import type { Call } from '#agent/calls/call.ts';
 import type { AgentPorts } from '#agent/compose/compose-agent.ts';
 import type { CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
 import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
-import type { PoolChange, TellChange } from '#pkg/ledger/pool-change.ts';
+import type { OnPoolChange, PoolChange } from '#pkg/ledger/pool-change.ts';
 import type { IpRecord, RecordState } from '#pkg/record/ip-record.ts';
 import { buildPool } from './build-pool.ts';
 import { buildRecord } from './build-record.ts';
@@ -18,7 +18,7 @@ export const PAUSE_MS = 50;
 /** The watch of one pool as the API server serves it: it starts where the pool was last read, and tells late. */
 class LateWatch {
   readonly #changes: PoolChange[] = [];
-  #tell: TellChange | null = null;
+  #tell: OnPoolChange | null = null;
   #at = 0;
 
   push(change: PoolChange): void {
@@ -29,7 +29,7 @@ class LateWatch {
     if (this.#tell === null) this.#at = this.#changes.length;
   }
 
-  watch(tell: TellChange): Disposable {
+  watch(tell: OnPoolChange): Disposable {
     this.#tell = tell;
     return { [Symbol.dispose]: () => (this.#tell = null) };
   }

@@ -1,7 +1,7 @@
 /** Calls a handler that reports trouble. If the handler itself throws, that is shown as a process warning only. */
-export function report(tell: () => void): void {
+export function report(callback: () => void): void {
   try {
-    tell();
+    callback();
   } catch (thrown) {
     process.emitWarning(thrown instanceof Error ? thrown : String(thrown), {
       detail: 'thrown by an onTrouble handler',

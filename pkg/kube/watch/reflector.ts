@@ -113,7 +113,7 @@ export class Reflector implements AsyncDisposable {
       this.#noteBreak(listed);
       return this.#pause('list', listed);
     }
-    await inSlices(this.#known.end(), (event) => this.#tell(event), signal);
+    await inSlices(this.#known.end(), (event) => this.#passOn(event), signal);
     if (signal.aborted) return;
     this.#hasToldRestore = false;
     this.#moveTo(listed.object);
@@ -169,7 +169,7 @@ export class Reflector implements AsyncDisposable {
       limits,
       (item) => {
         this.#moveTo(item.type === 'BOOKMARK' ? item.resourceVersion : item.object.metadata.resourceVersion);
-        if (item.type !== 'BOOKMARK') for (const event of this.#known.apply(item)) this.#tell(event);
+        if (item.type !== 'BOOKMARK') for (const event of this.#known.apply(item)) this.#passOn(event);
       },
       signal,
     );
@@ -213,10 +213,10 @@ export class Reflector implements AsyncDisposable {
   }
 
   #tellItem(item: KubeObject): void {
-    for (const event of this.#known.put(item)) this.#tell(event);
+    for (const event of this.#known.put(item)) this.#passOn(event);
   }
 
-  #tell(event: WatchEvent): void {
+  #passOn(event: WatchEvent): void {
     try {
       this.#options.onEvent(event);
     } catch (thrown) {

@@ -11,7 +11,7 @@ import type {
   UpdateOutcome,
   WriteLimits,
 } from '#pkg/ledger/ledger.ts';
-import type { TellChange } from '#pkg/ledger/pool-change.ts';
+import type { OnPoolChange } from '#pkg/ledger/pool-change.ts';
 import { decodeRecordSpec } from '#pkg/record/decode-record.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
 import { amendProblem, specProblem, takeOverProblem } from '#pkg/record/transitions.ts';
@@ -104,9 +104,9 @@ class KubernetesLedger implements Ledger {
     return takenIn(table, pool);
   }
 
-  watchPool(pool: string, tell: TellChange): Disposable {
+  watchPool(pool: string, onChange: OnPoolChange): Disposable {
     this.#open();
-    return this.#watchers.watch(pool, tell);
+    return this.#watchers.watch(pool, onChange);
   }
 
   async close(): Promise<void> {

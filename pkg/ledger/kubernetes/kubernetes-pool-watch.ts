@@ -3,7 +3,7 @@ import { type Failure, failure } from '#pkg/kube/objects/outcome.ts';
 import { Backoff, pauseAfter, sleep } from '#pkg/kube/transport/timing.ts';
 import type { WatchItem } from '#pkg/kube/watch/watch-item.ts';
 import { readWatch } from '#pkg/kube/watch/watch-stream.ts';
-import type { PoolChange, TellChange } from '#pkg/ledger/pool-change.ts';
+import type { OnPoolChange, PoolChange } from '#pkg/ledger/pool-change.ts';
 import { RECORD_LABELS } from '#pkg/record/record-metadata.ts';
 import { poolSelector } from './kubernetes-reader.ts';
 import { IP_RECORDS } from './kubernetes-write.ts';
@@ -12,7 +12,7 @@ export interface PoolWatchOptions {
   readonly pool: string;
   /** Reports all changes after this resourceVersion; null: from some moment soon, and of `unknown` at that moment. */
   readonly from: string | null;
-  readonly onChange: TellChange;
+  readonly onChange: OnPoolChange;
   readonly onTrouble: (failure: Failure) => void;
 }
 

@@ -1,14 +1,14 @@
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { ObjectTable } from '#pkg/kube/objects/object-table.ts';
 import type { Failure } from '#pkg/kube/objects/outcome.ts';
-import type { TellChange } from '#pkg/ledger/pool-change.ts';
-import { tellLater } from '#pkg/ledger/pool-watchers.ts';
+import type { OnPoolChange } from '#pkg/ledger/pool-change.ts';
+import { notifyLater } from '#pkg/ledger/pool-watchers.ts';
 import { PoolWatch } from './kubernetes-pool-watch.ts';
 
 export type OnWatchTrouble = (pool: string, failure: Failure) => void;
 
 interface Watched {
-  readonly watchers: Set<TellChange>;
+  readonly watchers: Set<OnPoolChange>;
   readonly watch: PoolWatch;
 }
 
@@ -35,12 +35,12 @@ export class KubernetesWatchers implements AsyncDisposable {
     return table;
   }
 
-  watch(pool: string, tell: TellChange): Disposable {
-    const own: TellChange = (change) => tell(change);
+  watch(pool: string, onChange: OnPoolChange): Disposable {
+    const own: OnPoolChange = (change) => onChange(change);
     const known = this.#watched.get(pool);
     const watched = known ?? this.#startWatch(pool);
     watched.watchers.add(own);
-    if (known !== undefined) tellLater(watched.watchers, own, { kind: 'unknown' });
+    if (known !== undefined) notifyLater(watched.watchers, own, { kind: 'unknown' });
     return { [Symbol.dispose]: () => this.#leave(pool, watched, own) };
   }
 
@@ -52,12 +52,12 @@ export class KubernetesWatchers implements AsyncDisposable {
   }
 
   #startWatch(pool: string): Watched {
-    const watchers = new Set<TellChange>();
+    const watchers = new Set<OnPoolChange>();
     const watch = new PoolWatch(this.#client, {
       pool,
       from: this.#lastVersions.get(pool) ?? null,
       onChange: (change) => {
-        for (const tell of watchers) tellLater(watchers, tell, change);
+        for (const onChange of watchers) notifyLater(watchers, onChange, change);
       },
       onTrouble: (failure) => this.#onTrouble(pool, failure),
     });
@@ -66,7 +66,7 @@ export class KubernetesWatchers implements AsyncDisposable {
     return watched;
   }
 
-  #leave(pool: string, { watchers, watch }: Watched, own: TellChange): void {
+  #leave(pool: string, { watchers, watch }: Watched, own: OnPoolChange): void {
     watchers.delete(own);
     if (watchers.size > 0 || this.#watched.get(pool)?.watch !== watch) return;
     this.#watched.delete(pool);
