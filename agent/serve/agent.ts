@@ -42,7 +42,7 @@ export class Readiness {
     this.#ready.resolve();
   }
 
-  /** Nobody waits any longer for an agent that was not ready; one that was answers STATUS as before, until it is gone. */
+  /** Calls no longer wait for an agent that was not ready. An agent that was ready answers STATUS as before, until it has stopped. */
   stop(): void {
     this.#isStopping = true;
     this.waitFor('it is being stopped');

@@ -10,8 +10,8 @@ const DRAIN_MS = 25_000;
 
 /**
  * A restart must fail no pod and take no node down. While calls are under way, callers are still answered, STATUS above all: the
- * next agent cannot start before this one has ended. Then the socket goes: a caller finds none and tries again, and whoever had
- * connected is answered. `close` alone would cut those that were not accepted yet.
+ * next agent cannot start before this one has ended. Then the socket goes: a new caller finds none and tries again, and a caller that
+ * had connected is answered. `close` alone would cut those that were not accepted yet.
  */
 export async function stopServing(server: SocketServer, socketPath: string, drainMs = DRAIN_MS): Promise<void> {
   await until(() => server.countUnderWay() === 0, drainMs);

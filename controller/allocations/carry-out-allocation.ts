@@ -78,8 +78,8 @@ export async function carryOutAllocation(
 }
 
 /**
- * Reads the IPAllocation before something new is made for it, unless this pass has written to it: the watch may be late, and nobody
- * would give back what is made for an object that is gone.
+ * Reads the IPAllocation before something new is made for it, unless this pass has written to it: the watch may be late, and what is
+ * made for an object that is gone would never be given back.
  */
 export async function confirmAllocation(
   { namespace, name, uid }: IpAllocation,

@@ -59,8 +59,8 @@ export async function carryOut(record: IpRecord, change: Change, deps: DeedDeps)
   log.info(fields, MESSAGES[change.do]);
   metrics.collected(change.cause);
   if (isInDoubt(change)) metrics.doubted(change.cause);
-  const told = toEvent(record, change);
-  if (told !== null) events.emit(told);
+  const event = toEvent(record, change);
+  if (event !== null) events.emit(event);
   return 'done';
 }
 
@@ -94,7 +94,7 @@ function isInDoubt(change: Change): boolean {
   return change.do === 'suspect' || (change.do === 'retain' && !change.isProven);
 }
 
-const TOLD: Partial<
+const EVENTS: Partial<
   Record<Change['do'], { readonly reason: string; readonly note: (address: string, cause: Cause) => string }>
 > = {
   suspect: {
@@ -114,12 +114,12 @@ const TOLD: Partial<
 };
 
 function toEvent({ name, uid, spec }: IpRecord, change: Change): EmittedEvent | null {
-  const told = TOLD[change.do];
-  if (told === undefined || change.cause === 'migrated' || (change.do === 'retain' && change.isProven)) return null;
+  const event = EVENTS[change.do];
+  if (event === undefined || change.cause === 'migrated' || (change.do === 'retain' && change.isProven)) return null;
   return {
     regarding: { apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord', namespace: '', name, uid },
     type: 'Warning',
-    reason: told.reason,
-    note: told.note(spec.address, change.cause),
+    reason: event.reason,
+    note: event.note(spec.address, change.cause),
   };
 }

@@ -10,7 +10,7 @@ export class AllocationBook implements Disposable {
   readonly #byConfiguration = new Map<string, Map<string, ObjectName>>();
   readonly #subscription: Disposable;
 
-  /** The view has synced. `onChange` is told the NetworkConfigurations whose IPAllocations have changed. */
+  /** The view has synced. `onChange` gets the NetworkConfigurations whose IPAllocations have changed. */
   constructor(view: ObjectView, onChange: (configuration: string) => void) {
     this.#view = view;
     for (const { metadata } of view.all()) this.#update(metadata);

@@ -74,7 +74,7 @@ async function record(client: KubeClient, spec: RecordSpec) {
   const { taken, record: there } = await createRecord(client, spec, {
     deadlineMs: client.timing.nowMs() + PATIENCE_MS,
   });
-  return { isNew: taken, holder: taken ? null : there === null ? 'somebody else' : holderBeside(spec, there) };
+  return { isNew: taken, holder: taken ? null : there === null ? 'another holder' : holderBeside(spec, there) };
 }
 
 /** Null: it is the record of this very claim, from an earlier import. */

@@ -73,9 +73,9 @@ function toHolder(claim: LegacyClaim, detail: LegacyClaim | undefined, world: Ad
   const pod = world.pods.get(`${claim.namespace}/${claim.name}`);
   const owner = pod === undefined ? ownerOf(detail) : pod.owner;
   const kind = detail?.ownerKind === MACHINE ? MACHINE : 'Pod';
-  const told = claim.uid === '' ? (detail?.uid ?? '') : claim.uid;
-  const own = kind === 'Pod' ? holderAmong(pod, told) : undefined;
-  const uid = told === '' && kind === 'Pod' ? (own?.uid ?? UID_OF_THE_GONE) : told;
+  const statedUid = claim.uid === '' ? (detail?.uid ?? '') : claim.uid;
+  const own = kind === 'Pod' ? holderAmong(pod, statedUid) : undefined;
+  const uid = statedUid === '' && kind === 'Pod' ? (own?.uid ?? UID_OF_THE_GONE) : statedUid;
   return {
     kind,
     namespace: claim.namespace,
@@ -92,9 +92,9 @@ function toHolder(claim: LegacyClaim, detail: LegacyClaim | undefined, world: Ad
  * The pod with the name of the holder, if it is the holder. Without a known uid, any pod with a node counts as the holder: its DEL
  * returns an address that it does not have, but an address that it has must never look like a leak.
  */
-function holderAmong(pod: AdoptedPod | undefined, told: string): AdoptedPod | undefined {
+function holderAmong(pod: AdoptedPod | undefined, statedUid: string): AdoptedPod | undefined {
   if (pod === undefined || pod.node === '') return undefined;
-  return told === '' || told === pod.uid ? pod : undefined;
+  return statedUid === '' || statedUid === pod.uid ? pod : undefined;
 }
 
 function ownerOf(detail: LegacyClaim | undefined): AdoptedPod['owner'] {
@@ -104,8 +104,8 @@ function ownerOf(detail: LegacyClaim | undefined): AdoptedPod['owner'] {
 }
 
 function gatewayOf({ address }: LegacyClaim, detail: LegacyClaim | undefined, pool: Pool | undefined): string | null {
-  const told = tryParseAddress(detail?.gateway ?? '');
-  if (told?.family === address.family) return formatAddress(told);
+  const stated = tryParseAddress(detail?.gateway ?? '');
+  if (stated?.family === address.family) return formatAddress(stated);
   return pool === undefined || pool.gateway === null ? null : formatAddress(pool.gateway);
 }
 

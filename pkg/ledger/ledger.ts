@@ -4,8 +4,8 @@ import type { OnPoolChange } from './pool-change.ts';
 
 /**
  * `record` of a lost create is the record that has the address now, if the ledger knows it. `mayStillLand`: a try of this very
- * create was never answered, and may yet make the record once the address is free again, or was released by us. Whoever
- * takes another name, or gives this one back, first writes down that this one was abandoned (rule 5).
+ * create was never answered, and may yet make the record once the address is free again, or was released by us. Before
+ * the caller takes another name, or gives this one back, it writes down that this one was abandoned (rule 5).
  */
 export type CreateOutcome =
   | { readonly taken: true; readonly record: IpRecord; readonly mayStillLand?: true }

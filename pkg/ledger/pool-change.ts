@@ -1,6 +1,6 @@
 /**
- * What happened to one record of a watched pool. Every ledger reports `freed` and `suspect`, `taken` only
- * one that others write to. `unknown`: changes may have been missed, so whoever needs to know reads the pool again.
+ * What happened to one record of a watched pool. Every ledger reports `freed` and `suspect`; a ledger that other
+ * processes write to reports `taken` too. `unknown`: changes may have been missed; read the pool again.
  */
 export type PoolChange =
   | { readonly kind: 'freed'; readonly name: string; readonly uid: string }

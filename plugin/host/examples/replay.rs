@@ -1,4 +1,4 @@
-//! Runs the plugin's bytecode again and again, each time in a new engine, with a world that is told to it: the driver of
+//! Runs the plugin's bytecode again and again, each time in a new engine, with a world that is passed in: the driver of
 //! test/chaos/fuzz-plugin.ts. Cases come on stdin, outcomes go to stdout; every field is its length (u32, little endian)
 //! and its bytes.
 

@@ -11,7 +11,7 @@ const LARGEST_KEPT: usize = 4096;
 /// the kernel some forty times for a page or two, and spreads small blocks over twice as many pages.
 #[repr(C, align(4096))]
 pub struct Arena<const SIZE: usize> {
-    // Apart from the books: a reference to those must not reach the blocks, which belong to whoever was given them.
+    // Apart from the books: a reference to those must not reach the blocks, which belong to the code that got them.
     bytes: UnsafeCell<[u8; SIZE]>,
     books: UnsafeCell<Books>,
 }
@@ -98,7 +98,7 @@ unsafe impl<const SIZE: usize> GlobalAlloc for Arena<SIZE> {
         } else if size <= LARGEST_KEPT {
             // SAFETY: the same place, by the arena's own right to all of it.
             let free: *mut Free = unsafe { self.start().add(at) }.cast();
-            // SAFETY: a block is aligned to and at least as large as the grain, and nobody uses it any more.
+            // SAFETY: a block is aligned to and at least as large as the grain, and is not used any more.
             unsafe { free.write(Free { next: books.kept[size / GRAIN - 1] }) };
             books.kept[size / GRAIN - 1] = NonNull::new(free);
         }

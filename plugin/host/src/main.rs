@@ -1,5 +1,5 @@
 //! The plugin as a program. It starts without std's own `main`, which would replace a closed stdout by /dev/null: an answer
-//! that nobody can read must end with exit code 1.
+//! that cannot be read must end with exit code 1.
 #![no_main]
 
 use std::ffi::{CStr, c_char, c_int};

@@ -24,14 +24,14 @@ pub fn spool(directory: &str, name: &str, text: &str, max_files: usize) -> Spool
         let path = Path::new(directory).components().as_path();
         let opened = open_directory(path)?;
         let outcome = put_file(&opened, path, name, text, max_files)?;
-        // An existing file too may have been linked by somebody who was stopped before this.
+        // An existing file too may have been linked by a process that was stopped before this.
         opened.sync_all()?;
         Ok(outcome)
     };
     put().unwrap_or_else(|error: Error| Spooled::Failed(format!("{directory}: {error}")))
 }
 
-/// Root would otherwise write where somebody else decides what happens to it.
+/// Root would otherwise write into a directory that another user controls.
 fn open_directory(path: &Path) -> Result<File> {
     make_directory(path)?;
     if symlink_metadata(path)?.is_symlink() {
@@ -125,7 +125,7 @@ fn says(directory: &File, name: &CStr, text: &str) -> bool {
         && found == text.as_bytes()
 }
 
-/// The agent tells by its time whether a call was spooled again since it looked.
+/// By its time the agent sees whether a call was spooled again since it looked.
 fn touch(directory: &File, name: &CStr) -> Result<()> {
     let (fd, now) = (directory.as_raw_fd(), std::ptr::null());
     // SAFETY: an open descriptor and a C string, both alive until after the call; no times means now.

@@ -60,7 +60,7 @@ pub fn read_text(mut stream: &File, limit: usize, until: Instant) -> Input {
     }
 }
 
-/// Writes all of it; false when nobody takes it, or not in time.
+/// Writes all of it; false when it is not read, or not in time.
 pub fn write_all(mut stream: &File, mut bytes: &[u8], until: Instant) -> bool {
     while !bytes.is_empty() {
         let Ok(Some(_)) = wait_ready(stream.as_fd(), libc::POLLOUT, until) else {
