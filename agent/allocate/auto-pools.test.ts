@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { PodFacts } from '#agent/sources/pods.ts';
+import type { NodePod } from '#agent/sources/pods.ts';
 import type { OwnerReference } from '#pkg/crd/decode-owner.ts';
 import type { AutoPoolKey } from '#pkg/pool/auto-pool.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
@@ -19,11 +19,11 @@ const made = (ips: readonly string[], key: AutoPoolKey = autoKey(), name = 'auto
 const ONE = made(['10.0.0.10']);
 const SPARE = buildPool({ name: 'spare', subnet: '10.9.0.0/24', isDefault: true });
 
-function podOf(agent: MemoryClusterAgent, name: string, more: Partial<PodFacts> = {}): PodFacts {
+function podOf(agent: MemoryClusterAgent, name: string, more: Partial<NodePod> = {}): NodePod {
   return agent.pods.put(name, { controller: WEB, annotations: SUBNET, ...more });
 }
 
-const refusal = (agent: MemoryClusterAgent, pod: PodFacts, timeoutMs = 1_000) => {
+const refusal = (agent: MemoryClusterAgent, pod: NodePod, timeoutMs = 1_000) => {
   const args = addArgs('c1', { podNamespace: pod.namespace, podName: pod.name, podUID: pod.uid });
   return agent.agent.add(args, newCall(timeoutMs)).then(
     () => expect.fail('it was not refused'),
@@ -183,7 +183,7 @@ describe('when time is over', () => {
 
   test('explain says the same without waiting', async () => {
     await using agent = await startMemoryClusterAgent([ONE], { shortages: { find: said } });
-    const explain = (pod: PodFacts) =>
+    const explain = (pod: NodePod) =>
       agent.agent.inspector.explain(addArgs('c9', { podNamespace: pod.namespace, podName: pod.name, podUID: pod.uid }));
     await agent.add(podOf(agent, 'web-1'), 'c0');
     const web2 = podOf(agent, 'web-2');
@@ -233,7 +233,7 @@ describe('what a pod says about its owner', () => {
     const asked: (boolean | undefined)[] = [];
     const tops: Controller[] = [WEB, { ...WEB, uid: 'anew' }];
     const controllers = {
-      find: async (_: PodFacts, wish?: { readonly isFresh: boolean }) => {
+      find: async (_: NodePod, wish?: { readonly isFresh: boolean }) => {
         asked.push(wish?.isFresh);
         return tops[wish?.isFresh === true ? 1 : 0] ?? null;
       },

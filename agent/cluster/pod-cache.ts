@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { PodFacts, PodName, Pods } from '#agent/sources/pods.ts';
+import type { NodePod, PodName, Pods } from '#agent/sources/pods.ts';
 import { IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { toApiError } from '#pkg/kube/objects/api-error.ts';
@@ -51,13 +51,13 @@ export class PodCache implements Pods, AsyncDisposable {
     this.synced = this.#reflector.synced;
   }
 
-  async find(pod: PodName): Promise<PodFacts | null> {
+  async find(pod: PodName): Promise<NodePod | null> {
     const cached = this.#table.named(pod.namespace, pod.name);
     if (cached !== null && isMeant(cached, pod)) return cached.facts;
     return this.read(pod);
   }
 
-  async read(pod: PodName): Promise<PodFacts | null> {
+  async read(pod: PodName): Promise<NodePod | null> {
     const { namespace, name } = pod;
     const before = this.#table.named(namespace, name);
     const got = await this.#client.get(PODS, { namespace, name }, { timeoutMs: READ_TIMEOUT_MS });
@@ -79,7 +79,7 @@ export class PodCache implements Pods, AsyncDisposable {
     return facts;
   }
 
-  known(uid: string): PodFacts | null {
+  known(uid: string): NodePod | null {
     return this.#table.known(uid);
   }
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { describeNetnsOn } from '#agent/node/netns-evidence.ts';
-import type { PodFacts } from '#agent/sources/pods.ts';
+import type { NodePod } from '#agent/sources/pods.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import type { Controller } from '#pkg/pool/request.ts';
 import type { Holder } from '#pkg/record/ip-record.ts';
@@ -9,7 +9,7 @@ import { believingOwners } from '#test/support/believing-owners.ts';
 import { buildRecord } from '#test/support/build-record.ts';
 import { PodHolders, type PodHoldersOptions, type PodHoldersPorts } from './pod-holders.ts';
 
-const POD: PodFacts = {
+const POD: NodePod = {
   namespace: 'prod',
   name: 'web-0',
   uid: 'u1',
@@ -40,7 +40,7 @@ const ARGS: AddArgs = {
 const NAMESPACE = { labels: { team: 'a' }, annotations: { 'ipam.spidernet.io/default-ipv4-ippool': '["a"]' } };
 
 interface Wish {
-  readonly pod?: Partial<PodFacts> | null;
+  readonly pod?: Partial<NodePod> | null;
   readonly controller?: Omit<Controller, 'namespace' | 'uid'> | null;
   readonly options?: Partial<PodHoldersOptions>;
   readonly args?: Partial<AddArgs>;
@@ -232,7 +232,7 @@ test('what the pod says and is not so is a warning, and told to who looks at the
   const refused = { vmi: null, sticky: false, isMigrationTarget: false, refused: ['no such set'], owner: WEB };
   const ports = {
     owners: { verify: async () => refused },
-    onRefused: (_: PodFacts, why: string) => void told.push(why),
+    onRefused: (_: NodePod, why: string) => void told.push(why),
   };
   const facts = await resolve({ controller: WEB, ports });
   expect(facts).toMatchObject({ isSticky: false, warnings: ['no such set'], holder: { sticky: false } });

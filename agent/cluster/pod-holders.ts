@@ -3,7 +3,7 @@ import type { DescribeNetns } from '#agent/node/netns-evidence.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { Standing } from '#agent/owners/owner-verifier.ts';
 import type { HolderFacts, HolderSource } from '#agent/sources/holder-source.ts';
-import type { PodFacts, Pods } from '#agent/sources/pods.ts';
+import type { NodePod, Pods } from '#agent/sources/pods.ts';
 import type { AddArgs } from '#pkg/agentapi/wire.ts';
 import { POD_MARKS } from '#pkg/crd/pod-marks.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
@@ -28,12 +28,12 @@ export interface PodHoldersPorts {
   readonly pods: Pick<Pods, 'find'>;
   readonly namespaces: { find(name: string): Promise<NamespaceFacts | null> };
   readonly nodeLabels: { current(): Labels };
-  readonly controllers: { find(pod: PodFacts, wish?: { readonly isFresh: boolean }): Promise<Controller | null> };
-  readonly owners: { verify(pod: PodFacts, top: Controller | null): Promise<Standing> };
+  readonly controllers: { find(pod: NodePod, wish?: { readonly isFresh: boolean }): Promise<Controller | null> };
+  readonly owners: { verify(pod: NodePod, top: Controller | null): Promise<Standing> };
   /** What was verified once is not read again. */
   readonly index: Pick<NodeIndex, 'ofHolderUid'>;
   /** What the pod says about itself and is not true: it becomes an Event on the pod. */
-  readonly onRefused: (pod: PodFacts, why: string) => void;
+  readonly onRefused: (pod: NodePod, why: string) => void;
 }
 
 /** Holders in a cluster: the pod that the call names, or the VMI whose launcher it is. */
@@ -89,7 +89,7 @@ export class PodHolders implements HolderSource {
     };
   }
 
-  async #standingOf(pod: PodFacts, controller: Controller | null): Promise<Standing> {
+  async #standingOf(pod: NodePod, controller: Controller | null): Promise<Standing> {
     const { owners, index, onRefused } = this.#ports;
     const stored = index.ofHolderUid(pod.uid)[0]?.spec.holder;
     // The stored owner too: a tenant may have written another one into the pod since.
@@ -99,7 +99,7 @@ export class PodHolders implements HolderSource {
     return standing;
   }
 
-  async #livingPod({ podNamespace, podName, podUID }: AddArgs): Promise<PodFacts> {
+  async #livingPod({ podNamespace, podName, podUID }: AddArgs): Promise<NodePod> {
     if (podNamespace === '' || podName === '') {
       const message =
         'the call names no pod (K8S_POD_NAMESPACE and K8S_POD_NAME in CNI_ARGS); this agent serves pods only';
@@ -115,7 +115,7 @@ export class PodHolders implements HolderSource {
     return pod;
   }
 
-  #attachmentOf(args: AddArgs, pod: PodFacts) {
+  #attachmentOf(args: AddArgs, pod: NodePod) {
     return {
       namespace: pod.namespace,
       uid: pod.uid,
@@ -126,7 +126,7 @@ export class PodHolders implements HolderSource {
     };
   }
 
-  #multusOf({ annotations, namespace }: PodFacts, nic: string) {
+  #multusOf({ annotations, namespace }: NodePod, nic: string) {
     const { multusNamespace, multusClusterNetwork: clusterNetwork } = this.#options;
     return findMultusSelection({
       annotations,
@@ -149,7 +149,7 @@ function standingIn({ kind, name, owner, sticky }: Holder): Standing {
   };
 }
 
-function routesOf({ annotations }: PodFacts) {
+function routesOf({ annotations }: NodePod) {
   const text = annotations[POD_ANNOTATIONS.routes];
   return text === undefined ? { value: [], warnings: [] } : parseRoutes(text);
 }

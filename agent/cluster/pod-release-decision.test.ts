@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { drainSpool } from '#agent/release/drain-spool.ts';
-import type { PodFacts } from '#agent/sources/pods.ts';
+import type { NodePod } from '#agent/sources/pods.ts';
 import type { Holder } from '#pkg/record/ip-record.ts';
 import { toRetained } from '#pkg/record/released-spec.ts';
 import { buildPool } from '#test/support/build-pool.ts';
@@ -153,7 +153,7 @@ test.each(['c1', 'c2'])(
 );
 
 /** As adopted from Spiderpool, restored or repaired: its pod and interface are known, its sandbox is not. */
-async function startAdopted(who: Partial<Holder> = WEB, more: Partial<PodFacts> = {}) {
+async function startAdopted(who: Partial<Holder> = WEB, more: Partial<NodePod> = {}) {
   const made = await startMemoryClusterAgent([POOL]);
   const pod = made.pods.put(who.name ?? '', more);
   const { spec } = buildRecord({ address: '10.0.0.10', holder: { ...who, node: 'worker-1' } });

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { PodFacts } from '#agent/sources/pods.ts';
+import type { NodePod } from '#agent/sources/pods.ts';
 import { decodeController, type OwnerReference } from '#pkg/crd/decode-owner.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
@@ -134,7 +134,7 @@ export class TopController {
    * another Deployment (deleted with `--cascade=orphan` and made again): `isFresh` reads it once more, if that was not done just now.
    */
   async find(
-    { controller, namespace }: Pick<PodFacts, 'controller' | 'namespace'>,
+    { controller, namespace }: Pick<NodePod, 'controller' | 'namespace'>,
     { isFresh } = { isFresh: false },
   ): Promise<Controller | null> {
     if (controller === null) return null;

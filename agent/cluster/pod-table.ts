@@ -1,4 +1,4 @@
-import type { PodFacts } from '#agent/sources/pods.ts';
+import type { NodePod } from '#agent/sources/pods.ts';
 import { isOlder } from '#pkg/kube/objects/kube-object.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { SeenPod } from './seen-pod.ts';
@@ -30,7 +30,7 @@ export class NodePodTable {
     return this.#entries.get(this.#byName.get(nameKey(namespace, name)) ?? '') ?? null;
   }
 
-  known(uid: string): PodFacts | null {
+  known(uid: string): NodePod | null {
     return this.#standingFor(uid)?.facts ?? null;
   }
 
@@ -39,7 +39,7 @@ export class NodePodTable {
   }
 
   /** Returns the newest version of this pod that is known, which may be newer than `seen`. Null: the pod is gone. */
-  see(seen: SeenPod, from: 'watch' | 'read'): PodFacts | null {
+  see(seen: SeenPod, from: 'watch' | 'read'): NodePod | null {
     const { facts, objectUid } = seen;
     if (this.#gone.get(objectUid) !== undefined) return null;
     const before = this.#entries.get(objectUid);

@@ -1,4 +1,4 @@
-import type { PodFacts } from '#agent/sources/pods.ts';
+import type { NodePod } from '#agent/sources/pods.ts';
 import { type DecodedPod, decodePod, type PodObject } from '#pkg/crd/decode-pod.ts';
 import { whyEnded } from '#pkg/crd/pod-life.ts';
 import { POD_MARKS } from '#pkg/crd/pod-marks.ts';
@@ -7,7 +7,7 @@ import type { Labels } from '#pkg/pool/request.ts';
 
 /** A pod, and the UID of its object: the object of a mirror pod is replaced while the static pod behind it runs on. */
 export interface SeenPod {
-  readonly facts: PodFacts;
+  readonly facts: NodePod;
   readonly objectUid: string;
 }
 
@@ -19,7 +19,7 @@ export function toSeenPod(object: PodObject): SeenPod {
   const pod = decodePod(object);
   const { labels = {}, annotations = {}, resourceVersion } = object.metadata;
   const endedBecause = whyEnded(pod);
-  const facts: PodFacts = {
+  const facts: NodePod = {
     namespace: pod.namespace,
     name: pod.name,
     uid: pod.uid,

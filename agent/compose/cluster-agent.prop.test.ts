@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Journal } from '#agent/debts/journal.ts';
 import { Spool } from '#agent/debts/spool.ts';
-import type { PodFacts } from '#agent/sources/pods.ts';
+import type { NodePod } from '#agent/sources/pods.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { type MemoryClusterAgent, startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 import { createMemoryLedger } from '#test/support/memory-ledger.ts';
@@ -86,7 +86,7 @@ const FOUND_BEFORE: Action[][] = [
 
 /** What the runtime knows about one pod name. */
 interface Life {
-  pod: PodFacts | null;
+  pod: NodePod | null;
   /** The sandbox whose ADD was answered, and the answer. */
   running: { readonly containerID: string; readonly addresses: readonly string[] } | null;
   last: string | null;

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { podReleaseDecision } from '#agent/cluster/pod-release-decision.ts';
 import type { ConflictReleaseOptions } from '#agent/release/conflict-release.ts';
 import { buildServer } from '#agent/serve/server.ts';
-import type { PodFacts } from '#agent/sources/pods.ts';
+import type { NodePod } from '#agent/sources/pods.ts';
 import { PATHS } from '#pkg/agentapi/wire.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
@@ -35,7 +35,7 @@ async function serve(wish: ConflictReleaseOptions & { readonly pool?: typeof V4;
   await server.listen(path);
   return {
     ...made,
-    releaseAll: ({ namespace, name, uid }: PodFacts, containerID: string, more: object = {}) => {
+    releaseAll: ({ namespace, name, uid }: NodePod, containerID: string, more: object = {}) => {
       const who = { containerID, podNamespace: namespace, podName: name, podUID: uid };
       return callSocket(path, { method: 'DELETE', path: PATHS.ips, body: JSON.stringify({ ...who, ...more }) });
     },

@@ -9,7 +9,7 @@ import {
   restoredEvent,
 } from '#agent/report/agent-events.ts';
 import type { AgentMetrics } from '#agent/report/agent-metrics.ts';
-import type { PodFacts, Pods } from '#agent/sources/pods.ts';
+import type { NodePod, Pods } from '#agent/sources/pods.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import { describeHolder, type IpRecord } from '#pkg/record/ip-record.ts';
 
@@ -23,7 +23,7 @@ interface Channels {
 /** What an operator must know, as log line, Event and metric. */
 export function reportToOperators({ events, metrics, pods, log }: Channels) {
   return {
-    onRefused: (pod: PodFacts, why: string): void => events.emit(refusedOwnerEvent(pod, why)),
+    onRefused: (pod: NodePod, why: string): void => events.emit(refusedOwnerEvent(pod, why)),
     onOutliving: (record: IpRecord): void => {
       const { address, holder } = record.spec;
       log.warn({ address, holder: describeHolder(record), netns: holder.netns }, 'sandbox outlives its pod');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PodFacts } from '#agent/sources/pods.ts';
+import type { NodePod } from '#agent/sources/pods.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { type FailureKind, failure } from '#pkg/kube/objects/outcome.ts';
 import type { Controller } from '#pkg/pool/request.ts';
@@ -17,7 +17,7 @@ const VMI: Controller = {
 const JOB = 'kubevirt.io/migrationJobName';
 const JOB_UID = 'kubevirt.io/migrationJobUID';
 
-const podOf = (controller: Controller | null, more: Partial<PodFacts> = {}): PodFacts => ({
+const podOf = (controller: Controller | null, more: Partial<NodePod> = {}): NodePod => ({
   namespace: 'prod',
   name: 'web-0',
   uid: 'p-1',
@@ -65,7 +65,7 @@ function setUp(world: World, switches = { enableStatefulSet: true, enableKubevir
 const WEB_3 = { 'statefulsets/web': { uid: 's-1', spec: { replicas: 3 } } };
 
 describe('a pod of a StatefulSet is sticky if the set', () => {
-  test.each<{ name: string; world: World; pod?: Partial<PodFacts>; because: string | null }>([
+  test.each<{ name: string; world: World; pod?: Partial<NodePod>; because: string | null }>([
     { name: 'wants its ordinal', world: WEB_3, because: null },
     { name: 'wants its ordinal, the last', world: WEB_3, pod: { name: 'web-2' }, because: null },
     {
@@ -150,7 +150,7 @@ describe('a launcher pod is sticky if its VMI', () => {
     status: { migrationState: { migrationUid, targetPod } },
   });
 
-  test.each<{ name: string; world: World; pod?: Partial<PodFacts>; because: string | null }>([
+  test.each<{ name: string; world: World; pod?: Partial<NodePod>; because: string | null }>([
     { name: 'a migration that runs', world: job(MIGRATION), because: null },
     { name: 'one that has not begun', world: job({ ...MIGRATION, status: {} }), because: null },
     { name: 'one of that UID', world: job(MIGRATION), pod: { labels: { [JOB_UID]: 'm-1' } }, because: null },
@@ -223,7 +223,7 @@ describe('an answer that is neither yes nor no is an error that may be retried',
 });
 
 describe('reads', () => {
-  test.each<{ name: string; top: Controller | null; pod?: Partial<PodFacts> }>([
+  test.each<{ name: string; top: Controller | null; pod?: Partial<NodePod> }>([
     { name: 'a bare pod', top: null },
     { name: 'a pod of a Deployment', top: { ...SET, kind: 'Deployment' } },
     { name: 'a pod of a StatefulSet of another group', top: { ...SET, apiVersion: 'apps.kruise.io/v1beta1' } },

@@ -1,4 +1,4 @@
-import type { PodFacts } from '#agent/sources/pods.ts';
+import type { NodePod } from '#agent/sources/pods.ts';
 import { POD_MARKS } from '#pkg/crd/pod-marks.ts';
 import { quote } from '#pkg/ip/quote.ts';
 import type { Resource } from '#pkg/kube/objects/kube-object.ts';
@@ -41,7 +41,7 @@ export class OwnerVerifier {
   }
 
   /** Throws `api-server-unavailable` where the answer is neither yes nor no. Pods without a sticky owner cost no read. */
-  async verify(pod: PodFacts, top: Controller | null): Promise<Standing> {
+  async verify(pod: NodePod, top: Controller | null): Promise<Standing> {
     const { enableStatefulSet, enableKubevirtStaticIP } = this.#switches;
     const isLauncher = enableKubevirtStaticIP && isVirtualMachine(top);
     const isReplica = enableStatefulSet && isStatefulSet(top) && ordinalOf(pod.name, top?.name ?? '') !== null;
@@ -51,14 +51,14 @@ export class OwnerVerifier {
     return isLauncher ? await this.#verifyLauncher(pod, top) : await this.#verifyReplica(pod, top);
   }
 
-  async #verifyReplica(pod: PodFacts, set: Controller): Promise<Standing> {
+  async #verifyReplica(pod: NodePod, set: Controller): Promise<Standing> {
     const seen = await this.#findSet(set, (it) => whySetRefuses(pod, set, it) === null);
     if (!seen.ok) return refuse(set, absence(STATEFUL_SETS, set, seen));
     const why = whySetRefuses(pod, set, seen.object);
     return why === null ? belongsTo(set) : refuse(set, why);
   }
 
-  async #verifyLauncher(pod: PodFacts, vmi: Controller): Promise<Standing> {
+  async #verifyLauncher(pod: NodePod, vmi: Controller): Promise<Standing> {
     const job = pod.annotations[POD_MARKS.migrationJob];
     // Always read: a VMI has one launcher pod at a time, and its addresses must not go to a pod that comes after its end.
     const seen = await this.#readOwner(VMIS, vmi);
@@ -73,7 +73,7 @@ export class OwnerVerifier {
     return { ...launcher, refused: [`${mark}; the pod is not answered with the address of the running VMI`] };
   }
 
-  async #judgeJob(pod: PodFacts, name: string, vmi: SeenOwner & { readonly name: string }): Promise<string | null> {
+  async #judgeJob(pod: NodePod, name: string, vmi: SeenOwner & { readonly name: string }): Promise<string | null> {
     const at = { namespace: pod.namespace, name };
     const migration = `VirtualMachineInstanceMigration ${pod.namespace}/${name}`;
     if (!isObjectName(name)) return 'it names no object';
@@ -98,7 +98,7 @@ export class OwnerVerifier {
 }
 
 /** The owner must control the pod itself. The owner reference of a ReplicaSet or Job in between is written by a tenant too. */
-function claimProblem({ controller }: PodFacts, top: Controller): string | null {
+function claimProblem({ controller }: NodePod, top: Controller): string | null {
   if (!isObjectName(top.name)) return `its name ${quote(top.name)} is not the name of an object`;
   if (controller?.uid === top.uid && controller.kind === top.kind && controller.name === top.name) return null;
   return `${top.kind} ${top.namespace}/${top.name} does not control the pod itself`;

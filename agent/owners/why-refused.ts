@@ -1,4 +1,4 @@
-import type { PodFacts } from '#agent/sources/pods.ts';
+import type { NodePod } from '#agent/sources/pods.ts';
 import { isOrdinalIn } from '#pkg/kube/objects/sticky-owners.ts';
 import { ordinalOf } from '#pkg/record/ip-record.ts';
 import type { SeenMigration, SeenOwner } from './seen-owner.ts';
@@ -13,7 +13,7 @@ interface Claimed {
 }
 
 /** Why this StatefulSet does not want this pod; null: it does. */
-export function whySetRefuses({ namespace, name }: PodFacts, claimed: Claimed, seen: SeenOwner): string | null {
+export function whySetRefuses({ namespace, name }: NodePod, claimed: Claimed, seen: SeenOwner): string | null {
   const set = `StatefulSet ${namespace}/${claimed.name}`;
   if (seen.uid !== claimed.uid) return `${set} has UID ${seen.uid}, and the pod names ${claimed.uid}`;
   const ordinal = ordinalOf(name, claimed.name);
@@ -24,14 +24,14 @@ export function whySetRefuses({ namespace, name }: PodFacts, claimed: Claimed, s
 }
 
 /** Why this VMI has no such launcher pod; null: it may have it. */
-export function whyVmiRefuses({ namespace }: PodFacts, claimed: Claimed, seen: SeenOwner): string | null {
+export function whyVmiRefuses({ namespace }: NodePod, claimed: Claimed, seen: SeenOwner): string | null {
   const vmi = `VirtualMachineInstance ${namespace}/${claimed.name}`;
   if (seen.uid !== claimed.uid) return `${vmi} has UID ${seen.uid}, and the pod names ${claimed.uid}`;
   return seen.isBeingDeleted ? `${vmi} is being deleted` : null;
 }
 
 /** Why this pod is not the target of this migration; null: it is. */
-export function whyNoTarget(pod: PodFacts, vmi: SeenOwner & Claimed, seen: SeenMigration): string | null {
+export function whyNoTarget(pod: NodePod, vmi: SeenOwner & Claimed, seen: SeenMigration): string | null {
   if (seen.vmi !== vmi.name) return `it migrates ${seen.vmi || 'nothing'}, not ${vmi.name}`;
   if (FINAL_PHASES.includes(seen.phase)) return `it is over (${seen.phase})`;
   const labelled = pod.labels[MIGRATION_UID_LABEL];

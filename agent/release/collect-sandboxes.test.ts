@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { NetnsAtPath } from '#agent/node/netns-evidence.ts';
 import type { NetnsSight } from '#agent/node/netns-look.ts';
-import type { PodFacts } from '#agent/sources/pods.ts';
+import type { NodePod } from '#agent/sources/pods.ts';
 import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildPool } from '#test/support/build-pool.ts';
@@ -48,7 +48,7 @@ async function startNode() {
     requests,
     outliving,
     processes,
-    run: async (pod: PodFacts) => {
+    run: async (pod: NodePod) => {
       await made.add(pod, `c-of-${pod.name}`);
       const [record] = await made.records();
       inodes[0] = record?.spec.holder.netnsInode ?? 0;

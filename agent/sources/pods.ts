@@ -2,7 +2,7 @@ import type { OwnerReference } from '#pkg/crd/decode-owner.ts';
 import type { Labels } from '#pkg/pool/request.ts';
 
 /** What the agent keeps of a pod. Everything else is dropped, so that memory does not grow with manifests. */
-export interface PodFacts {
+export interface NodePod {
   readonly namespace: string;
   readonly name: string;
   /** The UID that the runtime passes; for a mirror pod it is the UID of the static pod. */
@@ -35,11 +35,11 @@ export interface PodName {
 /** The pods of this node. */
 export interface Pods {
   /** From the cache; one GET when the cache does not have it, or has another UID. Null: no such pod (any more). */
-  find(pod: PodName): Promise<PodFacts | null>;
+  find(pod: PodName): Promise<NodePod | null>;
   /** Never from the cache. */
-  read(pod: PodName): Promise<PodFacts | null>;
+  read(pod: PodName): Promise<NodePod | null>;
   /** From the cache only. Null: unknown, deleted or gone. */
-  known(uid: string): PodFacts | null;
+  known(uid: string): NodePod | null;
   /** Called once for each pod that was deleted or is not alive any more, after `known` has changed. */
   onEnd(listener: (uid: string) => void): Disposable;
 }

@@ -17,11 +17,6 @@ test('no file has a name without a meaning, such as utils', () => {
   expect(names.filter(({ name }) => vague.test(name)).map(({ path }) => path)).toEqual([]);
 });
 
-/** A name that two rooms use for the same idea; no file imports both. */
-const SHARED: readonly string[] = [
-  'PodFacts', // the fields of a pod that the agent reads, and those that the controller reads
-];
-
 test('an exported name means one thing in the whole repository', () => {
   const exported = readSourceFiles()
     .filter(({ path }) => roomOf(path) in ROOMS && !path.endsWith('.test.ts'))
@@ -36,5 +31,5 @@ test('an exported name means one thing in the whole repository', () => {
   const places = Map.groupBy(exported, ({ name }) => name);
   expect(places.size).toBeGreaterThan(500);
   const twice = [...places].filter(([, found]) => found.length > 1).map(([name]) => name);
-  expect(twice).toEqual(SHARED);
+  expect(twice).toEqual([]);
 });

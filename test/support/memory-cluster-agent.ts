@@ -17,7 +17,7 @@ import { NodeIndex } from '#agent/node/node-index.ts';
 import { readKnown } from '#agent/release/known-records.ts';
 import { RecordRestorer } from '#agent/release/record-restorer.ts';
 import { refreshIndex } from '#agent/release/refresh-index.ts';
-import type { PodFacts } from '#agent/sources/pods.ts';
+import type { NodePod } from '#agent/sources/pods.ts';
 import type { AddArgs, DelArgs } from '#pkg/agentapi/wire.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
@@ -48,8 +48,8 @@ export interface MemoryClusterAgent extends ComposedAgent, AsyncDisposable {
   /** Resolves when all work that ended pods have started is done. */
   endsHandled(): Promise<void>;
   /** The addresses without their prefix lengths. */
-  add(pod: PodFacts, containerID: string, more?: Partial<AddArgs>): Promise<string[]>;
-  del(pod: PodFacts, containerID: string, more?: Partial<DelArgs>): Promise<void>;
+  add(pod: NodePod, containerID: string, more?: Partial<AddArgs>): Promise<string[]>;
+  del(pod: NodePod, containerID: string, more?: Partial<DelArgs>): Promise<void>;
   records(): Promise<IpRecord[]>;
 }
 
@@ -190,10 +190,10 @@ function failOn(file: string, why: string): never {
   throw new Error(`${file}: ${why}`);
 }
 
-function nameOf({ namespace, name, uid }: PodFacts) {
+function nameOf({ namespace, name, uid }: NodePod) {
   return { podNamespace: namespace, podName: name, podUID: uid };
 }
 
-function controllerOf({ controller, namespace }: PodFacts): Controller | null {
+function controllerOf({ controller, namespace }: NodePod): Controller | null {
   return controller === null ? null : { ...controller, namespace };
 }

@@ -1,13 +1,13 @@
-import type { PodFacts, PodName, Pods } from '#agent/sources/pods.ts';
+import type { NodePod, PodName, Pods } from '#agent/sources/pods.ts';
 
 /** The pods of worker-1, set by a test. */
 export class MemoryPods implements Pods {
   readonly reads: string[] = [];
-  readonly #pods = new Map<string, PodFacts>();
+  readonly #pods = new Map<string, NodePod>();
   readonly #listeners = new Set<(uid: string) => void>();
 
-  put(name: string, more: Partial<PodFacts> = {}): PodFacts {
-    const pod: PodFacts = {
+  put(name: string, more: Partial<NodePod> = {}): NodePod {
+    const pod: NodePod = {
       namespace: 'prod',
       name,
       uid: `uid-of-${name}`,
@@ -25,27 +25,27 @@ export class MemoryPods implements Pods {
   }
 
   /** Terminating or finished: the object still exists, and its sandbox may too. */
-  end(pod: PodFacts): void {
+  end(pod: NodePod): void {
     this.put(pod.name, { ...pod, isAlive: false, endedBecause: 'it is being deleted' });
     for (const listener of this.#listeners) listener(pod.uid);
   }
 
   /** The object is gone, by force or after termination. */
-  remove(pod: PodFacts): void {
+  remove(pod: NodePod): void {
     this.#pods.delete(`${pod.namespace}/${pod.name}`);
     for (const listener of this.#listeners) listener(pod.uid);
   }
 
-  async find(pod: PodName): Promise<PodFacts | null> {
+  async find(pod: PodName): Promise<NodePod | null> {
     return this.#pods.get(`${pod.namespace}/${pod.name}`) ?? null;
   }
 
-  async read(pod: PodName): Promise<PodFacts | null> {
+  async read(pod: PodName): Promise<NodePod | null> {
     this.reads.push(pod.name);
     return await this.find(pod);
   }
 
-  known(uid: string): PodFacts | null {
+  known(uid: string): NodePod | null {
     return [...this.#pods.values()].find((pod) => pod.uid === uid) ?? null;
   }
 
