@@ -14,11 +14,11 @@ import { setReady } from './faults.ts';
 import { MortalProcess } from './mortal-process.ts';
 
 const NODES = ['worker-0', 'worker-1', 'worker-2'];
-/** As many addresses as all workloads at their largest need, so that pools are full at times and everything fits at the end. */
-const POOLS = { stateless: '10.60.0.10-10.60.0.49', sticky: '10.61.0.10-10.61.0.43' };
+/** As many addresses as all workloads and machines at their largest need, so that pools are full at times and all pods fit at the end. */
+const POOLS = { stateless: '10.60.0.10-10.60.0.67', sticky: '10.61.0.10-10.61.0.43' };
 /** Addresses that a pool drops are nobody's for a minute: more than what all applications need at their largest. */
 const SUBNET = `${APPLICATION_NETWORK}10-${APPLICATION_NETWORK}49`;
-const SPIDER = '/apis/spiderpool.spidernet.io/v2beta1';
+export const SPIDER = '/apis/spiderpool.spidernet.io/v2beta1';
 const CONFIG = 'enableIPv4: true\nenableIPv6: false\nexhaustedWaitSeconds: 3\n';
 
 /**
@@ -49,8 +49,14 @@ export interface ChaosSite extends AsyncDisposable {
   readonly controllers: readonly MortalProcess[];
 }
 
+export interface ChaosSiteWish {
+  readonly pools?: Readonly<Record<string, string>>;
+  /** What else is in the cluster when agents and controllers start. */
+  readonly install?: (server: ApiServer, api: ChaosApi) => Promise<void>;
+}
+
 /** An API server, the built agents of three nodes with their own tokens, and two built controllers; does not wait until they are ready. */
-export async function startChaosSite(pools: Readonly<Record<string, string>> = POOLS): Promise<ChaosSite> {
+export async function startChaosSite({ pools = POOLS, install }: ChaosSiteWish = {}): Promise<ChaosSite> {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startApiServer());
   const api = stack.use(new ChaosApi(server));
@@ -59,6 +65,7 @@ export async function startChaosSite(pools: Readonly<Record<string, string>> = P
   );
   const joined = await deployWithNodes(server, NODES);
   await prepare(api, pools);
+  await install?.(server, api);
   const config = join(directory, 'conf.yml');
   await writeFile(config, CONFIG);
   const nodes: ChaosNode[] = [];
@@ -77,12 +84,12 @@ async function prepare(api: ChaosApi, pools: Readonly<Record<string, string>>): 
   }
   for (const name of NODES) await setReady(api, name, true);
   for (const [name, ips] of Object.entries(pools)) {
-    await api.create(`${SPIDER}/spiderippools`, network('SpiderIPPool', name, ips));
+    await api.create(`${SPIDER}/spiderippools`, poolObject('SpiderIPPool', name, ips));
   }
-  await api.create(`${SPIDER}/spidersubnets`, network('SpiderSubnet', APPLICATION_SUBNET, SUBNET));
+  await api.create(`${SPIDER}/spidersubnets`, poolObject('SpiderSubnet', APPLICATION_SUBNET, SUBNET));
 }
 
-function network(kind: string, name: string, ips: string): object {
+export function poolObject(kind: 'SpiderIPPool' | 'SpiderSubnet', name: string, ips: string): object {
   const subnet = `${ips.split('.').slice(0, 2).join('.')}.0.0/24`;
   return { apiVersion: 'spiderpool.spidernet.io/v2beta1', kind, metadata: { name }, spec: { subnet, ips: [ips] } };
 }

@@ -64,14 +64,14 @@ export class Faults {
   #draw(): readonly Fault[] {
     const { server, nodes, controllers, random } = this.#site;
     const { kubelet } = random.pick(nodes);
-    const { agent } = random.pick(nodes);
+    const { agent, name: agentNode } = random.pick(nodes);
     const bereft = random.pick(nodes);
     const broken = random.pick(nodes);
     const controller = random.pick(controllers);
     const someMs = (least: number, most: number) => least + random.below(most - least);
     return [
-      { name: 'agent killed', victim: agent, happen: () => killed(agent, someMs(0, 5_000)) },
-      { name: 'agent paused', victim: agent, happen: () => paused(agent, someMs(500, 6_000)) },
+      { name: 'agent killed', victim: agent, happen: () => this.#away(agentNode, killed(agent, someMs(0, 5_000))) },
+      { name: 'agent paused', victim: agent, happen: () => this.#away(agentNode, paused(agent, someMs(500, 6_000))) },
       // Rarely: a new leader waits longest before it acts, so frequent changes would hide its errors.
       random.isOneIn(2)
         ? { name: 'controller killed', victim: controller, happen: () => killed(controller, someMs(0, 4_000)) }
@@ -84,7 +84,7 @@ export class Faults {
       {
         name: 'records deleted',
         victim: bereft.agent,
-        happen: () => deleteRecords(bereft.name, bereft.agent, this.#site),
+        happen: () => this.#away(bereft.name, deleteRecords(bereft.name, bereft.agent, this.#site)),
       },
       {
         name: 'main plugin missing',
@@ -96,6 +96,13 @@ export class Faults {
 
   async heal(): Promise<void> {
     await Promise.all(this.#underway.values());
+  }
+
+  async #away(node: string, fault: Promise<void>): Promise<void> {
+    const { doubts } = this.#site.sandboxes;
+    doubts.noteAway(node, Number.POSITIVE_INFINITY);
+    await fault;
+    doubts.noteAway(node, performance.now());
   }
 
   /** The node controller marks the node after a while; the kubelet marks it Ready again itself. */

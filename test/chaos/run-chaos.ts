@@ -2,10 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChaosSite, startChaosSite } from './chaos-site.ts';
 import { Faults } from './faults.ts';
 import { Random } from './fuzz-random.ts';
+import { MachineReferee } from './machine-referee.ts';
+import { installMachines } from './machine-site.ts';
 import { Referee } from './referee.ts';
 import { Sandboxes } from './sandboxes.ts';
 import { findDisorder } from './settled.ts';
+import { SimClaims } from './sim-claims.ts';
+import { SimGarbage } from './sim-garbage.ts';
 import { SimKubelet } from './sim-kubelet.ts';
+import { SimNetworks } from './sim-networks.ts';
 import { SimOperator } from './sim-operator.ts';
 import { SimRuntime } from './sim-runtime.ts';
 import { SimWorkloads } from './sim-workloads.ts';
@@ -24,6 +29,9 @@ export interface ChaosOutcome {
   readonly complaints: readonly string[];
   readonly adds: number;
   readonly addsFromSubnet: number;
+  /** Claims and IPAllocations that had an address. */
+  readonly claims: number;
+  readonly allocations: number;
   readonly looks: number;
   readonly acts: number;
   readonly faults: ReadonlyMap<string, number>;
@@ -34,7 +42,7 @@ export interface ChaosOutcome {
 /** The seed decides which faults happen, in which order and how long; their effects depend on the speed of the machine. */
 export async function runChaos({ seed, seconds, settleSeconds, say }: ChaosWish): Promise<ChaosOutcome> {
   await using stack = new AsyncDisposableStack();
-  const site = stack.use(await startChaosSite());
+  const site = stack.use(await startChaosSite({ install: installMachines }));
   const { api, server, controllers } = site;
   // One random stream per part, so that the decisions of one part do not depend on the number of decisions of another.
   let streams = 0;
@@ -49,6 +57,8 @@ export async function runChaos({ seed, seconds, settleSeconds, say }: ChaosWish)
   const readyNodes = () => kubelets.filter(({ isFrozen }) => !isFrozen).map(({ node }) => node);
   const workloads = stack.use(new SimWorkloads({ api, random: random(), sandboxes, readyNodes }));
   const referee = stack.use(new Referee(api, sandboxes));
+  const machines = stack.use(new MachineReferee(api, sandboxes));
+  stack.use(new SimGarbage(api));
   stack.use(new SimOperator(api, sandboxes));
   const agents = site.nodes.map(({ agent }) => agent);
   const faults = new Faults({ server, api, nodes, controllers, sandboxes, random: random() });
@@ -64,6 +74,12 @@ export async function runChaos({ seed, seconds, settleSeconds, say }: ChaosWish)
       await sleep(100 + dice.below(500));
     }
   };
+  const usersOfMachines = async (some: { act(): Promise<string> }, dice: Random) => {
+    while (goesOn()) {
+      if ((await some.act().catch(() => null)) !== null) acts += 1;
+      await sleep(400 + dice.below(1_200));
+    }
+  };
   const fate = async (dice: Random) => {
     await sleep(3_000);
     while (goesOn()) {
@@ -72,9 +88,13 @@ export async function runChaos({ seed, seconds, settleSeconds, say }: ChaosWish)
       await sleep(500 + dice.below(3_500));
     }
   };
-  await Promise.all([users(random()), fate(random())]);
+  const [usersDice, fateDice] = [random(), random()];
+  const machineUsers = [new SimClaims(api, random()), new SimNetworks(api, random())];
+  const ofMachines = machineUsers.map((it) => usersOfMachines(it, random()));
+  await Promise.all([users(usersDice), fate(fateDice), ...ofMachines]);
   await faults.heal();
   for (const mortal of [...agents, ...controllers]) mortal.start();
+  for (const it of machineUsers) await untilDone(() => it.calmDown());
 
   const disorder = sandboxes.violations.length > 0 ? [] : await settle(settleSeconds);
   const violations = sandboxes.violations.slice(0, 3).map(({ address, what }) => `${address}: ${what}`);
@@ -84,7 +104,9 @@ export async function runChaos({ seed, seconds, settleSeconds, say }: ChaosWish)
     complaints,
     adds,
     addsFromSubnet,
-    looks: referee.looks,
+    claims: machines.count('IPAddressClaim'),
+    allocations: machines.count('IPAllocation'),
+    looks: referee.looks + machines.looks,
     acts,
     faults: faults.counts,
     byTheOperatorsWord,
@@ -92,11 +114,13 @@ export async function runChaos({ seed, seconds, settleSeconds, say }: ChaosWish)
   };
 
   async function settle(limitSeconds: number): Promise<string[]> {
-    const limitMs = performance.now() + limitSeconds * 1_000;
+    const startedMs = performance.now();
     for (;;) {
       const disorder = await look().catch((thrown: Error) => [`the API server does not answer: ${thrown.message}`]);
-      if (sandboxes.violations.length > 0 || disorder.length === 0) return [];
-      if (performance.now() > limitMs) return disorder;
+      const seconds = (performance.now() - startedMs) / 1_000;
+      if (sandboxes.violations.length > 0) return [];
+      if (disorder.length === 0) say(`everything settled after ${seconds.toFixed(0)} s`);
+      if (disorder.length === 0 || seconds > limitSeconds) return disorder;
       await sleep(500);
     }
   }
@@ -109,6 +133,15 @@ export async function runChaos({ seed, seconds, settleSeconds, say }: ChaosWish)
   }
 }
 
+async function untilDone(act: () => Promise<void>): Promise<void> {
+  const isDone = () =>
+    act().then(
+      () => true,
+      () => false,
+    );
+  while (!(await isDone())) await sleep(500);
+}
+
 function onSomeKubelet(kubelets: readonly SimKubelet[], dice: Random): string {
   const kubelet = dice.pick(kubelets);
   if (dice.isOneIn(3)) kubelet.finishSome();
@@ -116,15 +149,16 @@ function onSomeKubelet(kubelets: readonly SimKubelet[], dice: Random): string {
   return kubelet.node;
 }
 
+/** With what is known of the addresses and machines that it names. */
 function withStory(complaint: string, { nodes, controllers }: ChaosSite, sandboxes: Sandboxes): string {
-  const addresses = new Set(complaint.match(/\b10\.6[0-2]\.0\.\d+\b/g) ?? []);
-  const stories = [...addresses]
+  const subjects = new Set(complaint.match(/\b(10\.6[0-4]\.0\.\d+|machines\/[a-z0-9-]+)\b/g) ?? []);
+  const stories = [...subjects]
     .slice(0, 3)
-    .flatMap((address) => [
-      `--- ${address}`,
-      ...sandboxes.story(address),
+    .flatMap((subject) => [
+      `--- ${subject}`,
+      ...sandboxes.story(subject),
       ...[...nodes.map(({ agent }) => agent), ...controllers].flatMap((mortal) =>
-        mortal.linesAbout(address).map((line) => `${mortal.name}: ${line}`),
+        mortal.linesAbout(subject).map((line) => `${mortal.name}: ${line}`),
       ),
     ]);
   return [complaint, ...stories].join('\n');

@@ -2,6 +2,7 @@ import { judgeApplications } from './application-pools.ts';
 import type { ApiObject, ChaosApi } from './chaos-api.ts';
 import { RECORDS, type SeenRecord } from './referee.ts';
 import type { Sandboxes } from './sandboxes.ts';
+import { isOfMachine, judgeMachines, listMachineWorld } from './settled-machines.ts';
 
 const SPIDER = '/apis/spiderpool.spidernet.io/v2beta1';
 const APPS = '/apis/apps/v1/namespaces/prod';
@@ -23,11 +24,13 @@ export async function findDisorder(api: ChaosApi, sandboxes: Sandboxes): Promise
   const deployments = await api.list(`${APPS}/deployments`);
   const replicaSets = await api.list(`${APPS}/replicasets`);
   const pods = await api.list('/api/v1/namespaces/prod/pods');
+  const ofPods = records.filter((record) => !isOfMachine(record));
   return [
-    ...judgeRecords(records, sandboxes, wantedNames(sets)),
+    ...judgeRecords(ofPods, sandboxes, wantedNames(sets)),
     ...judgePools(records, pools),
     ...judgeApplications({ deployments, replicaSets, pods, pools, live: sandboxes.live() }),
-    ...judgeEndpoints(records, await api.list<Endpoint>(`${SPIDER}/spiderendpoints`)),
+    ...judgeMachines(await listMachineWorld(api, { records, pools })),
+    ...judgeEndpoints(ofPods, await api.list<Endpoint>(`${SPIDER}/spiderendpoints`)),
   ];
 }
 

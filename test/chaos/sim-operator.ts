@@ -2,17 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChaosApi } from './chaos-api.ts';
 import { RECORDS, type SeenRecord } from './referee.ts';
 import type { Sandbox, Sandboxes } from './sandboxes.ts';
+import { endVanished, type ToldOfRecord } from './vanished-machines.ts';
 
 const LOOK_EVERY_MS = 1_000;
 
-interface Told {
-  readonly reason: string;
-  readonly regarding: { readonly uid?: string };
-}
-
 /**
- * An operator who reads Events: of two pods with one address the one without the record is deleted. What no Event tells,
- * stays as it is, and the referee finds it.
+ * An operator who reads Events: of two pods with one address the one without the record is deleted, and the records of machines
+ * that are forgotten are ended. What no Event tells, stays as it is, and the referee finds it.
  */
 export class SimOperator implements AsyncDisposable {
   readonly #api: ChaosApi;
@@ -34,7 +30,8 @@ export class SimOperator implements AsyncDisposable {
   }
 
   async #look(): Promise<void> {
-    const told = await this.#api.list<Told>('/apis/events.k8s.io/v1/events');
+    const told = await this.#api.list<ToldOfRecord>('/apis/events.k8s.io/v1/events');
+    await endVanished(told, this.#api, this.#sandboxes);
     const uids = new Set(told.filter(({ reason }) => reason === 'IPAddressInUseTwice').map((it) => it.regarding.uid));
     if (uids.size === 0) return;
     const records = await this.#api.list<SeenRecord>(RECORDS);

@@ -12,6 +12,8 @@ test('most of a minute of chaos: no address is used twice or lost, and afterward
   expect(outcome.complaints.join('\n\n')).toBe('');
   // The run did inject faults.
   expect(outcome.adds).toBeGreaterThan(10);
+  expect(outcome.claims).toBeGreaterThan(0);
+  expect(outcome.allocations).toBeGreaterThan(0);
   expect(outcome.looks).toBeGreaterThan(10);
   const kinds = [...outcome.faults.keys()];
   expect(kinds).toEqual(expect.arrayContaining(['records deleted', 'etcd restored', 'main plugin missing']));

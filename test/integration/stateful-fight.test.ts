@@ -15,7 +15,7 @@ const SIZE = 5;
 let site: ChaosSite;
 
 beforeAll(async () => {
-  site = await startChaosSite({ sticky: '10.61.0.10-10.61.0.14' });
+  site = await startChaosSite({ pools: { sticky: '10.61.0.10-10.61.0.14' } });
   return () => site[Symbol.asyncDispose]();
 });
 
