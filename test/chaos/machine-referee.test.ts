@@ -150,9 +150,9 @@ test('in doubt, only a holder that may take the address has it beside another on
 });
 
 test.each([
-  { name: 'was away after a restore', awayUntilMs: Number.POSITIVE_INFINITY, count: 0 },
+  { name: 'could not write its record back after a restore', awayUntilMs: Number.POSITIVE_INFINITY, count: 0 },
   { name: 'was back before a restore', awayUntilMs: 1, count: 1 },
-])('a pod whose agent $name may have a machine beside it: $count complaints', async ({ awayUntilMs, count }) => {
+])('a pod whose agent $name, and a machine with its address: $count complaints', async ({ awayUntilMs, count }) => {
   const sandboxes = withPod();
   sandboxes.doubts.open(doubt({ addresses: null, overAtMs: 2 }));
   sandboxes.doubts.noteAway('n', awayUntilMs);

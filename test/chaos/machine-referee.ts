@@ -32,13 +32,13 @@ export class MachineReferee implements AsyncDisposable {
 
   async #run(): Promise<void> {
     while (!this.#hasEnded) {
-      await this.#look().catch(() => {});
+      await this.look().catch(() => {});
       await sleep(this.#lookEveryMs);
     }
   }
 
   /** A machine that is shown before and after a consistent list, and a sandbox that is alive then, had their addresses meanwhile. */
-  async #look(): Promise<void> {
+  async look(): Promise<void> {
     const before = new Map(this.#shown.map((machine) => [idOf(machine), machine]));
     const alive = this.#sandboxes.live();
     const listedAtMs = performance.now();

@@ -97,6 +97,8 @@ export async function runChaos({ seed, seconds, settleSeconds, say }: ChaosWish)
   for (const it of machineUsers) await untilDone(() => it.calmDown());
 
   const disorder = sandboxes.violations.length > 0 ? [] : await settle(settleSeconds);
+  // Those that got their address at the very end count too.
+  await machines.look().catch(() => {});
   const violations = sandboxes.violations.slice(0, 3).map(({ address, what }) => `${address}: ${what}`);
   const complaints = [...violations, ...disorder].map((line) => withStory(line, site, sandboxes));
   const { raised: adds, raisedFromSubnet: addsFromSubnet, byTheOperatorsWord, contested } = sandboxes;
