@@ -29,12 +29,17 @@ interface Claimed {
   readonly by: Set<string>;
 }
 
+/** What a pod, ReplicaSet or Job says while there is no room for the application that it names. */
+type Refused = Pick<Claimed, 'application' | 'annotations'>;
+
 /** ClusterRoles with it are part of the role `ipledger-controller-applications` (deploy/rbac.yaml). */
 const ROLE_LABEL = 'ipledger.io/aggregate-to-controller';
 const DEBOUNCE_MS = 200;
 const MOST_CLAIMED = 5_000;
 /** A tenant may give each pod another owner, so the owners of one namespace must leave room for those of others. */
 const MOST_IN_NAMESPACE = 500;
+/** Of those that find no room so many are served later, when there is some. */
+const MOST_REFUSED_IN_NAMESPACE = 1_000;
 const NO_ROOM = `no pool is made: pods that ask for subnets name too many applications of other kinds (at most ${MOST_IN_NAMESPACE} in one namespace, ${MOST_CLAIMED} in all)`;
 /** At most 50 of them are read again in a second. */
 const READ_ONE_MS = 20;
@@ -50,6 +55,8 @@ export class ForeignApplications implements AsyncDisposable {
   readonly #keyOf = new Map<string, string>();
   /** How many owners are named in each namespace. */
   readonly #claimedIn = new Map<string, number>();
+  /** By namespace, then by who says it. Nothing else tells of them again when there is room. */
+  readonly #refused = new Map<string, Map<string, Refused>>();
   readonly #reconciler: AsyncDisposable;
   #enqueue: (key: string) => void = () => {};
 
@@ -76,7 +83,7 @@ export class ForeignApplications implements AsyncDisposable {
   }
 
   unclaim(by: Omit<Controller, 'uid'>): void {
-    this.#unclaim(applicationKey(by));
+    this.#unclaim(applicationKey(by), by.namespace);
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {
@@ -90,7 +97,8 @@ export class ForeignApplications implements AsyncDisposable {
     const { subnetWish, controller, isHostNetwork } = pod;
     const isAsking = now !== null && isAlive(now) && !isHostNetwork;
     // A ReplicaSet or Job names its own controller.
-    if (!isAsking || subnetWish === null || controller === null || isBuiltIn(controller)) this.#unclaim(by);
+    if (!isAsking || subnetWish === null || controller === null || isBuiltIn(controller))
+      this.#unclaim(by, pod.namespace);
     else this.#claim({ ...controller, namespace: pod.namespace }, subnetWish, by);
   }
 
@@ -98,15 +106,10 @@ export class ForeignApplications implements AsyncDisposable {
     const application = { apiVersion, kind, namespace, name, uid };
     const key = `${applicationKey(application)} ${uid}`;
     // A tenant may write one owner after the other into a pod: only the last one counts.
-    if (this.#keyOf.get(by) !== key) this.#unclaim(by);
+    if (this.#keyOf.get(by) !== key) this.#unclaim(by, namespace);
     const claimed = this.#claimed.get(key);
     if (claimed === undefined && !this.#hasRoom(namespace)) {
-      this.#options.events.emit({
-        regarding: application,
-        type: 'Warning',
-        reason: 'ApplicationNotRead',
-        note: NO_ROOM,
-      });
+      this.#refuse({ application, annotations }, by);
       return;
     }
     if (claimed?.by.has(by) && JSON.stringify(claimed.annotations) === JSON.stringify(annotations)) return;
@@ -121,7 +124,33 @@ export class ForeignApplications implements AsyncDisposable {
     this.#enqueue(key);
   }
 
-  #unclaim(by: string): void {
+  #refuse(refused: Refused, by: string): void {
+    const { application } = refused;
+    const inNamespace = this.#refused.get(application.namespace) ?? new Map<string, Refused>();
+    if (inNamespace.size < MOST_REFUSED_IN_NAMESPACE) {
+      this.#refused.set(application.namespace, inNamespace.set(by, refused));
+    }
+    this.#options.events.emit({ regarding: application, type: 'Warning', reason: 'ApplicationNotRead', note: NO_ROOM });
+  }
+
+  #forgetRefused(by: string, namespace: string): void {
+    const inNamespace = this.#refused.get(namespace);
+    if (inNamespace?.delete(by) && inNamespace.size === 0) this.#refused.delete(namespace);
+  }
+
+  /** An application has gone: those that were refused take its place, as far as there is room. */
+  #admitRefused(): void {
+    for (const [namespace, inNamespace] of this.#refused) {
+      for (const [by, { application, annotations }] of inNamespace) {
+        if (!this.#hasRoom(namespace)) break;
+        this.#forgetRefused(by, namespace);
+        this.#claim(application, annotations, by);
+      }
+    }
+  }
+
+  #unclaim(by: string, namespace: string): void {
+    this.#forgetRefused(by, namespace);
     const key = this.#keyOf.get(by);
     const claimed = key === undefined ? undefined : this.#claimed.get(key);
     if (key === undefined || claimed === undefined) return;
@@ -134,6 +163,7 @@ export class ForeignApplications implements AsyncDisposable {
     this.#count(application.namespace, -1);
     // Not the one of the same name with another uid, which may be the true one.
     if (applications.find(application)?.application.uid === application.uid) applications.remove(application);
+    this.#admitRefused();
   }
 
   #hasRoom(namespace: string): boolean {

@@ -113,6 +113,21 @@ test('one namespace that names owner after owner leaves room for those of others
   expect(await readsIn(1_000)).toEqual(['next']);
 });
 
+test('an owner for which there was no room is read once there is some', async () => {
+  const { foreign, change, readsIn } = await start();
+  await using _ = foreign;
+  const pods = Array.from({ length: 503 }, (_, at) => podOf(`u${at}`, { name: `pod-${at}` }));
+  for (const pod of pods) change(null, pod);
+  const [first, second] = pods as [PodFacts, PodFacts];
+  expect(await readsIn(1_000)).toHaveLength(500);
+  // It has gone before there is room for it.
+  change(podOf('u500', { name: 'pod-500' }), null);
+  change(first, null);
+  expect(await readsIn(1_000)).toEqual(['u501']);
+  change(second, null);
+  expect(await readsIn(1_000)).toEqual(['u502']);
+});
+
 test('the more applications there are, the less often each is read again', async () => {
   const { foreign, change, readsIn } = await start();
   await using _ = foreign;

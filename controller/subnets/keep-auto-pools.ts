@@ -1,4 +1,4 @@
-import { type AutoPoolPlan, planAutoPools } from '#controller/allot/plan-auto-pools.ts';
+import { planAutoPools } from '#controller/allot/plan-auto-pools.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { type PoolReadings, readSubnet } from '#controller/project/pool-catalog.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
@@ -13,6 +13,7 @@ import { observeSubnet } from './observe-subnet.ts';
 import { PoolsNow } from './pools-now.ts';
 import { ApplicationReader } from './read-application.ts';
 import { type FailedStep, type RefusedStep, sortFailed } from './refused-steps.ts';
+import { type Lacking, shortageEvent } from './shortage-event.ts';
 import { SubnetNews } from './subnet-news.ts';
 import { WhoAsks } from './who-asks.ts';
 import type { WorkloadPods } from './workload-pods.ts';
@@ -33,8 +34,6 @@ export interface KeepAutoPoolsOptions extends ReconcilerContext {
   /** For how long records, and pools, may still be missing, because the store may have been restored. */
   readonly recordsMissingForMs: () => number;
 }
-
-type Lacking = AutoPoolPlan['shortages'][number];
 
 const DEBOUNCE_MS = 100;
 /** Pools of one subnet that are written at once. */
@@ -118,8 +117,5 @@ function toShortage({ wanted, why }: RefusedStep): Lacking {
 function tellShortages(subnet: string, shortages: readonly Lacking[], to: KeepAutoPoolsOptions): void {
   const lines = shortages.map(({ wanted: _, ...shortage }) => shortage);
   to.shortages.put(subnet, lines);
-  for (const { interface: nic, why, wanted } of shortages) {
-    const note = `no addresses from SpiderSubnet ${subnet} for ${nic}: ${why}`;
-    to.events.emit({ regarding: wanted.key.application, type: 'Warning', reason: 'SubnetInsufficient', note });
-  }
+  for (const shortage of shortages) to.events.emit(shortageEvent(subnet, shortage));
 }

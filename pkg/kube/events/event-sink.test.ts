@@ -60,6 +60,15 @@ test('the same words are told once in five minutes, other words at once', async 
   expect(written(scripted.server).map(({ note }) => note)).toEqual(['v4 is full', 'other words', 'v4 is full']);
 });
 
+test('what is the same but for a number is told once', async () => {
+  await using scripted = await startScripted(accept);
+  await using sink = new EventSink(scripted.client, { reporter: 'controller', instance: 'c', now: () => new Date(0) });
+  for (const left of [3, 2, 1]) sink.emit({ ...FULL, note: `left ${left} of 9`, sameAs: 'of 9' });
+  sink.emit({ ...FULL, note: 'left 1 of 5', sameAs: 'of 5' });
+  await vi.waitUntil(() => scripted.server.requests.length >= 2, WAIT);
+  expect(written(scripted.server).map(({ note }) => note)).toEqual(['left 3 of 9', 'left 1 of 5']);
+});
+
 test('a refusal is reported once, loses the event, and lets it be told again', async () => {
   const troubles: (string | null)[] = [];
   let isAllowed = false;

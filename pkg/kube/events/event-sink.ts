@@ -15,7 +15,7 @@ export interface EventSinkOptions extends Reporter {
   readonly onTrouble?: (because: FailureKind | null, message: string) => void;
 }
 
-/** Writes Events one after the other in the background. The same words about the same object are written once in five minutes. */
+/** Writes Events one after the other in the background. The same Event about the same object is written once in five minutes. */
 export class EventSink implements Events, AsyncDisposable {
   readonly #client: KubeClient;
   readonly #options: EventSinkOptions;

@@ -15,6 +15,8 @@ export interface EmittedEvent {
   readonly reason: string;
   /** For people. */
   readonly note: string;
+  /** Events of an object that are equal in this are the same Event, whatever their notes say; without it the note decides. */
+  readonly sameAs?: string;
 }
 
 /** Emits Kubernetes Events. Never throws, never waits; an Event may be lost. */

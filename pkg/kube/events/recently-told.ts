@@ -29,7 +29,7 @@ export class RecentlyTold {
   }
 }
 
-function keyOf({ regarding, reason, note }: EmittedEvent): string {
+function keyOf({ regarding, reason, note, sameAs = note }: EmittedEvent): string {
   const { kind, namespace, name, uid } = regarding;
-  return JSON.stringify([kind, namespace, name, uid, reason, note]);
+  return JSON.stringify([kind, namespace, name, uid, reason, sameAs]);
 }
