@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
-import type { ControllerProgram } from '#test/integration/controller-program.ts';
 import { clientOf } from '#test/integration/kube-things.ts';
 import { serveWebhook } from '#test/integration/serve-webhook.ts';
 import { measureInBlocks, noteNoise } from './blocks.ts';
 import { readCalls } from './cluster-calls.ts';
 import { ClusterSite, inFlight } from './cluster-site.ts';
 import { countObjects, startController } from './controller-site.ts';
+import { stallLine, WITH_STALLS } from './controller-stalls.ts';
 import { printTable } from './report.ts';
 import { median } from './statistics.ts';
 
@@ -29,7 +29,7 @@ export async function benchAutoPools(): Promise<void> {
   await using _webhook = await serveWebhook({ admin, client: admin, ledger: openKubernetesLedger(admin) });
   await createSubnet(site, 'bare', 1);
   await createSubnet(site, 'shops', 2);
-  await using _controller: ControllerProgram = await startController(site, { IPLEDGER_GC_SETTLE_DURATION: '1' });
+  await using controller = await startController(site, { IPLEDGER_GC_SETTLE_DURATION: '1', ...WITH_STALLS });
   await deployAll(site, ['first']);
   await untilPools(site, 1);
   await removeAll(site, DEPLOYMENTS, ['first']);
@@ -95,6 +95,7 @@ export async function benchAutoPools(): Promise<void> {
       what: 'status writes of pools (their own projection)',
       value: perPool(/^(PUT|PATCH) spiderippools\/status 20/).toFixed(2),
     },
+    await stallLine(controller),
   ]);
   await growth(site);
 }

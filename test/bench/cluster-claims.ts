@@ -5,6 +5,7 @@ import { readRssMb } from './agent-bench.ts';
 import { ClaimBench, type Stretch } from './claim-bench.ts';
 import { ClusterSite } from './cluster-site.ts';
 import { createRecords, startController } from './controller-site.ts';
+import { longestStallMs, stallLineOf, WITH_STALLS } from './controller-stalls.ts';
 import { foreignShare, markCpu } from './foreign-cpu.ts';
 import { type Line, printTable } from './report.ts';
 import { median } from './statistics.ts';
@@ -25,17 +26,20 @@ export async function benchClaims(): Promise<void> {
   await site.createPool('raw', '10.201.0.0-10.220.255.255');
   await site.createPool('machines', POOL);
   await site.createPool('warm-up', '10.3.0.0');
-  await using controller = await startController(site, {});
+  await using controller = await startController(site, WITH_STALLS);
   const without = await lookIdle(site, controller);
   await installCapi(site.server);
   const bench = await ClaimBench.start(site);
   const beside = await lookIdle(site, controller);
 
   const [raw, fulfilled, ended]: [number[], Stretch[], Stretch[]] = [[], [], []];
+  let longest = 0;
   let distinct = CLAIMS;
   const mark = markCpu();
   for (let block = 0; block < BLOCKS; block += 1) {
+    longest = Math.max(longest, await longestStallMs(controller));
     raw.push(await rawRate(site, controller, 201 + block));
+    await forgetHalt(controller);
     const names = Array.from({ length: CLAIMS }, (_, at) => `vm-${block}-${at}`);
     fulfilled.push(await bench.fulfil(names, 'machines'));
     distinct = Math.min(distinct, await bench.countDistinct('machines'));
@@ -43,6 +47,7 @@ export async function benchClaims(): Promise<void> {
     const rates = [raw.at(-1), fulfilled.at(-1)?.perSecond, ended.at(-1)?.perSecond];
     console.log(`block ${block + 1}: raw, fulfilled, ended a second: ${rates.map((it) => it?.toFixed(0)).join(', ')}`);
   }
+  longest = Math.max(longest, await longestStallMs(controller));
   const foreign = (foreignShare(mark) * 100).toFixed(0);
   printTable(`${CLAIMS} claims of a pool of ${CLAIMS}, at once (${BLOCKS} blocks, ${foreign} % foreign CPU)`, [
     { what: 'distinct addresses', value: String(distinct), limit: String(CLAIMS), isMet: distinct === CLAIMS },
@@ -56,6 +61,7 @@ export async function benchClaims(): Promise<void> {
       isMet: without.watches === 0,
     },
     { what: 'RSS of the idle leader without it', value: mb(without.rss), against: `${mb(beside.rss)} with it` },
+    stallLineOf(longest),
   ]);
 }
 
@@ -97,6 +103,12 @@ async function rawRate(site: ClusterSite, { pid }: ControllerProgram, net: numbe
   await site.remove('/apis/ipledger.io/v1alpha1/iprecords?labelSelector=ipledger.io%2Fpool%3Draw');
   process.kill(pid, 'SIGCONT');
   return CLAIMS / seconds;
+}
+
+/** The halt looks like a stall: the next scrape begins anew. */
+async function forgetHalt(controller: ControllerProgram): Promise<void> {
+  await sleep(1_000);
+  await longestStallMs(controller);
 }
 
 async function lookIdle({ server }: ClusterSite, controller: ControllerProgram) {

@@ -9,6 +9,7 @@ import { readCalls } from './cluster-calls.ts';
 import { RawClients } from './cluster-raw-clients.ts';
 import { ClusterSite, inFlight } from './cluster-site.ts';
 import { startController } from './controller-site.ts';
+import { stallLine, WITH_STALLS } from './controller-stalls.ts';
 import { foreignShare, markCpu } from './foreign-cpu.ts';
 import { printTable } from './report.ts';
 import { median } from './statistics.ts';
@@ -47,7 +48,7 @@ export async function benchAllocations(): Promise<void> {
   );
   const mark = markCpu();
   const rawPerSecond = await rateOfRaw(site);
-  await using _controller = await startController(site, {});
+  await using controller = await startController(site, WITH_STALLS);
   await site.create(`${KINDS}/ipallocations`, allocation('first', 'vm-0'));
   while ((await addresses(site)).length === 0) await sleep(100);
   await site.remove(`${KINDS}/ipallocations/first`);
@@ -88,6 +89,7 @@ export async function benchAllocations(): Promise<void> {
       },
       { what: 'record writes each', value: records.toFixed(2), limit: 'one', isMet: records <= 1.01 },
       { what: 'metadata and status writes each', value: patches.toFixed(2), limit: 'three', isMet: patches <= 3.01 },
+      await stallLine(controller),
     ],
   );
   printRenewals();

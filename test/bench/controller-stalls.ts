@@ -13,7 +13,10 @@ export async function longestStallMs(controller: ControllerProgram): Promise<num
 
 /** The row of a benchmark whose controller was not scraped before. */
 export async function stallLine(controller: ControllerProgram): Promise<Line> {
-  const longest = await longestStallMs(controller);
+  return stallLineOf(await longestStallMs(controller));
+}
+
+export function stallLineOf(longest: number): Line {
   return {
     what: 'the longest stall of the controller',
     value: `${longest.toFixed(0)} ms`,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ControllerProgram, runControllerProgram } from '#test/integration/controller-program.ts';
 import { readRssMb } from './agent-bench.ts';
 import { measureInBlocks, noteNoise } from './blocks.ts';
+import { longestStallMs, stallLineOf, WITH_STALLS } from './controller-stalls.ts';
 import { printTable } from './report.ts';
 import { startStandIn } from './stand-in.ts';
 import { median, spread } from './statistics.ts';
@@ -27,6 +28,7 @@ export async function benchWorkloadsMemory(): Promise<void> {
       limit: `+ ${LIMIT_MB} MB`,
       isMet: median(more) <= LIMIT_MB,
     },
+    stallLineOf(Math.max(...column('having', 2))),
   ]);
 }
 
@@ -34,6 +36,7 @@ async function rssWith(deployments: number): Promise<number[]> {
   await using api = await startStandIn(PODS, deployments);
   await using controller = await runControllerProgram(api.kubeconfig, 'bench', {
     IPLEDGER_GC_DEFAULT_INTERVAL_DURATION: '10',
+    ...WITH_STALLS,
   });
   let highest = 0;
   const look = () => {
@@ -45,7 +48,7 @@ async function rssWith(deployments: number): Promise<number[]> {
   }
   await sleep(5_000);
   look();
-  return [readRssMb(controller), highest];
+  return [readRssMb(controller), highest, await longestStallMs(controller)];
 }
 
 function hasSwept({ lines }: ControllerProgram): boolean {
