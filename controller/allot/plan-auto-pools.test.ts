@@ -231,6 +231,21 @@ test.each([
     expected: [],
   },
   {
+    name: 'a pool that was to stay keeps nothing without addresses',
+    given: { pools: [poolOf(web, 'w', [], { reclaim: false })] },
+    expected: ['delete w'],
+  },
+  {
+    name: 'a pool that was to stay is not emptied by a later look at its neighbours',
+    given: {
+      pools: [
+        poolOf(db, 'd', ['10.0.0.10'], { reclaim: false }),
+        poolOf(web, 'w', ['10.0.0.10'], { reclaim: false, createdAt: LATER }),
+      ],
+    },
+    expected: [],
+  },
+  {
     name: 'not while nobody knows what the application wants',
     given: { pools: [poolOf(web, 'w', ['10.0.0.10'])], unclear: [web.application] },
     expected: [],

@@ -60,7 +60,7 @@ export function planAutoPools(seen: SubnetSituation): AutoPoolPlan {
       owned.add(step.name);
     }
   }
-  const unwanted = findUnwanted(owned, situation);
+  const unwanted = findUnwanted(owned, situation, sizes);
   const held = unwanted.filter(({ name }) => allotment.isHeld(name));
   return {
     steps: [...steps, ...unwanted.filter((it) => !held.includes(it))],
@@ -118,15 +118,21 @@ function change(wanted: Wanted, own: SubnetPool, before: IntervalSet | undefined
   return { step: isMarked && isSame(allotted) ? null : step, why: null };
 }
 
-function findUnwanted(owned: ReadonlySet<string>, situation: SubnetSituation): DeleteStep[] {
+/**
+ * A pool that is to stay keeps its addresses. Without any it would keep nothing, and tenants could leave as many of them behind as they
+ * like: no limit of the subnet counts them.
+ */
+function findUnwanted(
+  owned: ReadonlySet<string>,
+  situation: SubnetSituation,
+  sizes: ReadonlyMap<string, IntervalSet>,
+): DeleteStep[] {
   const { subnet, pools, unclear } = situation;
   const isUnclear = (application: Omit<Controller, 'uid'>) => unclear.some((it) => isSameApplication(it, application));
   return pools
     .map(({ pool }) => pool)
-    .filter(
-      ({ auto, isTerminating }) =>
-        auto?.reclaim === true && auto.subnet === toLabelValue(subnet.name) && !isTerminating,
-    )
+    .filter(({ auto, isTerminating }) => auto?.subnet === toLabelValue(subnet.name) && !isTerminating)
+    .filter(({ name, auto }) => auto?.reclaim === true || sizes.get(name)?.isEmpty === true)
     .filter(({ name }) => !owned.has(name))
     .toSorted((a, b) => compareText(a.name, b.name))
     .flatMap((pool): DeleteStep[] => {
