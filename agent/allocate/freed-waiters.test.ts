@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { NodeIndex } from '#agent/node/node-index.ts';
 import { PoolViews } from '#agent/views/pool-views.ts';
@@ -66,6 +67,31 @@ test('what changed while a call was busy is not missed', async () => {
   const place = join();
   catalog.change([POOL]);
   expect(await place.wait(['pool-a'], 60_000, HERE)).toBe('look');
+});
+
+test('a change of the pools wakes one call in each turn of the event loop, and a further change all of them again', async () => {
+  const { join, catalog } = await openWaiters();
+  const woken: number[] = [];
+  const wait = async (at: number, place: ReturnType<typeof join>) => {
+    for (;;) {
+      if ((await place.wait(['pool-a'], 60_000, HERE)) !== 'look') return;
+      woken.push(at);
+      // The pools change while the first round is under way.
+      if (woken.length === 2) catalog.change([POOL]);
+    }
+  };
+  for (const at of [1, 2, 3]) void wait(at, join());
+  catalog.change([POOL]);
+  for (let step = 0; step < 20; step += 1) await null;
+  expect(woken).toEqual([1]);
+  const byTurn: number[] = [];
+  for (let turns = 0; woken.length < 6 && turns < 100; turns += 1) {
+    const before = woken.length;
+    await turn();
+    byTurn.push(woken.length - before);
+  }
+  expect(woken).toEqual([1, 2, 3, 1, 2, 3]);
+  expect(Math.max(...byTurn)).toBe(1);
 });
 
 test('an address that a call leaves without is offered to the next', async () => {

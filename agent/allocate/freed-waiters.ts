@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { PoolCatalog } from '#agent/sources/pool-catalog.ts';
 import type { PoolView } from '#agent/views/pool-view.ts';
@@ -33,13 +34,13 @@ export class FreedWaiters {
   readonly #places = new Set<Place>();
   readonly #lines = new Map<string, PoolLine>();
   #isStopped = false;
+  #isLooking = false;
+  #mustLookAgain = false;
 
   constructor(deps: FreedWaitersDeps) {
     this.#deps = deps;
     deps.views.onFree((pool) => this.#serve(pool));
-    deps.catalog.onChange(() => {
-      for (const place of this.#places) place.wake('look');
-    });
+    deps.catalog.onChange(() => void this.#lookAtPools());
   }
 
   get waiting(): number {
@@ -107,6 +108,24 @@ export class FreedWaiters {
       if (value === null) return;
       place.offer({ view, value });
     }
+  }
+
+  /**
+   * The pools have changed. Each call plans anew, which takes about a millisecond where a tenant's patterns stand for many pools: one call
+   * has its turn after the other, and whatever else waits in between.
+   */
+  async #lookAtPools(): Promise<void> {
+    this.#mustLookAgain = true;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    while (this.#mustLookAgain) {
+      this.#mustLookAgain = false;
+      for (const place of [...this.#places]) {
+        place.wake('look');
+        await turn();
+      }
+    }
+    this.#isLooking = false;
   }
 
   #look(pool: string): void {

@@ -3,6 +3,7 @@ import { quote } from '#pkg/ip/quote.ts';
 import { listSome } from '#pkg/text/text-list.ts';
 import { NAMESPACE_ANNOTATIONS, POD_ANNOTATIONS } from './annotation-keys.ts';
 import { AnnotationReader, type Parsed } from './annotation-reader.ts';
+import { perRequest } from './per-request.ts';
 import { type PoolNames, parseIppool, parseIppools } from './pool-annotations.ts';
 import type { Controller, Labels, PoolRequest } from './request.ts';
 import type { NicSubnets } from './subnet-annotations.ts';
@@ -43,9 +44,9 @@ interface AskedPools {
 }
 
 /** The first source that exists; null when none names a pool. */
-export function askedPools(request: PoolRequest): AskedPools | null {
+export const askedPools = perRequest((request): AskedPools | null => {
   return fromIppools(request) ?? fromIppool(request) ?? fromNamespace(request) ?? fromCniConfig(request);
-}
+});
 
 /** Whether a name has wildcards, and so stands for all pools that match it. */
 export function isPattern(name: string): boolean {
@@ -129,13 +130,15 @@ export function subnetSource({ pod }: PoolRequest): SubnetSource | null {
   return pod.annotations[POD_ANNOTATIONS.subnet] === undefined ? null : 'pod-subnet';
 }
 
+const nicSubnets = perRequest(({ pod }) => parseNicSubnets(pod.annotations));
+
 /** The subnets for the interface that asks, and the application they are for. Throws `no-eligible-pool` when there is none. */
 export function askedSubnets(
   request: PoolRequest,
   source: SubnetSource,
 ): Parsed<NicSubnets> & { readonly application: Controller } {
   const from = describeSource(source);
-  const { value: items, warnings } = parseNicSubnets(request.pod.annotations) ?? { value: [], warnings: [] };
+  const { value: items, warnings } = nicSubnets(request) ?? { value: [], warnings: [] };
   const value = items.find((item) => item.interface === request.interface);
   if (value === undefined) {
     const named = listSome(
