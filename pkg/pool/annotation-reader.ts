@@ -5,6 +5,8 @@ import { listSome } from '#pkg/text/text-list.ts';
 const MOST_BYTES = 64 * 1024;
 const MOST_ITEMS = 100;
 const LONGEST_NAME = 253;
+/** A tenant may write thousands of unknown keys. */
+const MOST_SHOWN = 5;
 
 export interface Parsed<T> {
   readonly value: T;
@@ -48,12 +50,12 @@ export class AnnotationReader {
     const unknown: string[] = [];
     for (const [key, field] of Object.entries(value)) {
       const name = known.find((candidate) => candidate === key.toLowerCase());
-      if (name === undefined) unknown.push(quote(key));
+      if (name === undefined) unknown.push(unknown.length < MOST_SHOWN ? quote(key) : key);
       // Go takes the last spelling, which JSON.parse does not show.
       else if (fields.has(name)) throw this.fault(`${where} has the key ${name} in two spellings`);
       else fields.set(name, field);
     }
-    if (unknown.length > 0) this.warn(`${where} has unknown keys that are ignored: ${listSome(unknown, 5)}`);
+    if (unknown.length > 0) this.warn(`${where} has unknown keys that are ignored: ${listSome(unknown, MOST_SHOWN)}`);
     return fields;
   }
 
