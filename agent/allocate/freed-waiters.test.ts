@@ -42,6 +42,18 @@ test('a stop wakes everybody who waits, and nobody waits after it', async () => 
   expect(waiters.join()).toBeNull();
 });
 
+test('a stop while calls are woken one after the other is not missed by a busy one', async () => {
+  const { waiters, join, catalog } = await openWaiters();
+  const [first, busy] = [join(), join()];
+  const wake = first.wait(['pool-a'], 60_000, HERE);
+  catalog.change([POOL]);
+  waiters.stop();
+  expect(await wake).toBe('look');
+  await turn();
+  await turn();
+  expect(await busy.wait(['pool-a'], 60_000, HERE)).toBe('stopping');
+});
+
 test('more than the limit do not wait, until one leaves', async () => {
   const { waiters, join } = await openWaiters(1);
   const place = join();

@@ -121,6 +121,8 @@ export class FreedWaiters {
     while (this.#mustLookAgain) {
       this.#mustLookAgain = false;
       for (const place of [...this.#places]) {
+        // A call that is busy must find that the agent stops, and nothing else.
+        if (this.#isStopped) return;
         place.wake('look');
         await turn();
       }
