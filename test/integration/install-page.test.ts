@@ -21,15 +21,19 @@ const FLAGS = ['--service-cluster-ip-range=127.77.0.0/24'];
 const DOCKER = '#!/bin/sh\ntest "$1" = build && test -f Dockerfile\n';
 const PATIENCE = { timeout: 30_000, interval: 100 };
 
-/** The commands of the page's chapter on installation, in order; a here-document belongs to its command. */
-function commandsOfThePage(): string[] {
+/** The page's chapter on installation. */
+function chapterOfThePage(): string {
   const page = readFileSync(join(ROOT, 'docs/cluster.md'), 'utf8');
-  const [chapter = ''] = (page.split('\n## Install\n')[1] ?? '').split('\n## ');
-  const blocks = [...chapter.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
+  return (page.split('\n## Install\n')[1] ?? '').split('\n## ')[0] ?? '';
+}
+
+/** Its commands, in order; a here-document belongs to its command. */
+function commandsOfThePage(): string[] {
+  const blocks = [...chapterOfThePage().matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
   return blocks.flatMap((block) => block.match(/.*<<'EOF'\n[\s\S]*?\nEOF\n|.+\n/g) ?? []).map((it) => it.trim());
 }
 
-/** The shell of an operator: this repository, kubectl and the built programs, and a kubeconfig at its usual place. */
+/** The shell of an operator: this repository after a build, kubectl, and a kubeconfig at its usual place. */
 async function openShell(kubeconfigFile: string, stack: AsyncDisposableStack) {
   const home = stack.adopt(await mkdtemp(join(tmpdir(), 'ipl-home-')), (path) => rm(path, { recursive: true }));
   await mkdir(join(home, '.kube'));
@@ -38,7 +42,9 @@ async function openShell(kubeconfigFile: string, stack: AsyncDisposableStack) {
   await writeFile(join(home, 'bin/docker'), DOCKER);
   await chmod(join(home, 'bin/docker'), 0o755);
   const { kubectl } = await findApiBinaries();
-  const programs = [join(home, 'bin'), dirname(kubectl), dirname(await builtPath('ipledgerctl'))];
+  await builtPath('ipledgerctl');
+  const [, built = 'not said'] = /`export PATH="\$PWD\/(\w+):\$PATH"`/.exec(chapterOfThePage()) ?? [];
+  const programs = [join(home, 'bin'), dirname(kubectl), join(ROOT, built)];
   const env = { HOME: home, PATH: [...programs, launchEnvironment()['PATH']].join(':') };
   return async (command: string) => {
     const child = spawn('bash', ['-c', command], {
