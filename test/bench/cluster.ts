@@ -15,6 +15,7 @@ import { benchControllerMemory } from './controller-memory.ts';
 import { benchControllerSize } from './controller-size.ts';
 import { benchStatusWrites } from './controller-status.ts';
 import { benchSweep } from './controller-sweep.ts';
+import { foreignShare, markCpu } from './foreign-cpu.ts';
 import { benchWorkloadsMemory } from './workloads-memory.ts';
 
 const BENCHES = {
@@ -45,5 +46,7 @@ if (unknown.length > 0) throw new Error(`no such benchmark: ${unknown.join(', ')
 for (const [name, bench] of Object.entries(BENCHES)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   console.log(`\n${name} …`);
+  const mark = markCpu();
   await bench();
+  console.log(`  (${name}: others used ${(foreignShare(mark) * 100).toFixed(0)} % of the CPU meanwhile)`);
 }
