@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import type { Reason } from '#pkg/errors/reasons.ts';
 import type { EmittedEvent } from '#pkg/kube/events/events.ts';
 import { buildPool } from '#test/support/build-pool.ts';
 import { buildRecord } from '#test/support/build-record.ts';
@@ -22,6 +23,7 @@ test('a failed ADD emits an Event on the pod; a successful one emits none', asyn
       type: 'Warning',
       reason: 'IPPoolExhausted',
       note: expect.stringContaining('v4 1/1 used') as string,
+      sameAs: expect.any(String) as string,
     },
   ]);
 });
@@ -38,6 +40,32 @@ test.each([
   { name: 'a busy agent', error: new IpamError('agent-busy', 'later'), reason: undefined },
 ])('the reason for $name', ({ error, reason }) => {
   expect(failedAddEvent(addArgs('c1', POD), error)?.reason).toBe(reason);
+});
+
+test.each<{ name: string; reason: Reason; words: [string, string]; isSame: boolean }>([
+  {
+    name: 'a full pool',
+    reason: 'pools-exhausted',
+    words: ['after waiting 10 s: v4 9/9 used', 'after waiting 9 s: v4 9/9 used (1 in cooldown)'],
+    isSame: false,
+  },
+  {
+    name: 'other numbers',
+    reason: 'pools-exhausted',
+    words: ['after waiting 10 s', 'after waiting 9 s'],
+    isSame: true,
+  },
+  {
+    name: 'no pool yet',
+    reason: 'auto-pool-missing',
+    words: ['required 5, left 3', 'required 5, left 2'],
+    isSame: true,
+  },
+  { name: 'another address', reason: 'address-held', words: ['10.0.0.1 is held', '10.0.0.2 is held'], isSame: false },
+])('the same Event or another: $name', ({ reason, words, isSame }) => {
+  const [first, second] = words.map((text) => failedAddEvent(addArgs('c1', POD), new IpamError(reason, text)));
+  const whatCounts = (event: EmittedEvent | null | undefined) => event?.sameAs ?? event?.note;
+  expect(whatCounts(first) === whatCounts(second)).toBe(isSame);
 });
 
 test('without a pod there is no Event', () => {

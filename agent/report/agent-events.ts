@@ -21,6 +21,9 @@ export const FAILED_ADD_EVENTS = {
   'bad-annotation': 'InvalidIPAMAnnotation',
 } as const satisfies Partial<Record<Reason, string>>;
 
+/** Their messages count addresses and seconds: with another number it is the same Event, or each pod of a crowd would write one at every try. */
+const COUNTING: readonly Reason[] = ['pools-exhausted', 'auto-pool-missing'];
+
 /** A foreign host answers on an address of a pool. Emitted on the pool, and on the pod that asked for an address. */
 const CONFLICT_EVENT = 'IPAddressConflict';
 
@@ -42,7 +45,8 @@ export function refusedOwnerEvent(
 export function failedAddEvent(args: AddArgs, { reason, message, details }: IpamError): EmittedEvent | null {
   if (args.podName === '' || args.podNamespace === '' || !isTold(reason)) return null;
   const note = details === '' ? message : `${message}\n${details}`;
-  return { regarding: podOf(args), type: 'Warning', reason: FAILED_ADD_EVENTS[reason], note };
+  const event = { regarding: podOf(args), type: 'Warning', reason: FAILED_ADD_EVENTS[reason], note } as const;
+  return COUNTING.includes(reason) ? { ...event, sameAs: note.replace(/\d+/g, '') } : event;
 }
 
 /** The holder of a VMI's address is the VMI, but the Event must be on its launcher pod. */
