@@ -116,6 +116,18 @@ test('an annotation that becomes faulty leaves the pool as it is, and its repair
   await clear('typo');
 });
 
+test('applications that want no address and a pool that stays leave no pool behind, the others do', async () => {
+  await stage.deploy('empty', 3, { ...asks('good'), [NUMBER]: '0', [RECLAIM]: 'false' });
+  await stage.deploy('kept', 2, { ...asks('good'), [RECLAIM]: 'false' });
+  await stage.poolWith('empty', 0);
+  const kept = await stage.poolWith('kept', 2);
+  for (const name of ['empty', 'kept']) await discard(stage.admin, DEPLOYMENTS, name);
+  await vi.waitFor(async () => expect(await stage.poolsOf('empty')).toEqual([]), PATIENCE);
+  expect((await stage.poolsOf('kept')).map(({ metadata }) => metadata.uid)).toEqual([kept.metadata.uid]);
+  await remove(stage.admin, POOLS, kept);
+  await vi.waitFor(async () => expect(await stage.poolsOf('kept')).toEqual([]), PATIENCE);
+});
+
 test('names of 253 characters that differ only in the last one have a pool each', async () => {
   const names = ['a', 'b'].map((end) => `${'x'.repeat(252)}${end}`);
   for (const name of names) await stage.deploy(name, 3, asks('good'));
