@@ -1,12 +1,27 @@
+import { ADDRESS_FINALIZER } from '#pkg/capi/contract-names.ts';
 import type { Claim } from '#pkg/capi/read-claim.ts';
 import { isClaimReference, type MachineAddress } from '#pkg/capi/read-ip-address.ts';
 import { formatAddress } from '#pkg/ip/address.ts';
 import { cidrContains, formatCidr } from '#pkg/ip/cidr.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 
-/** Whether the IPAddress was made or adopted for this very claim. What was not is not ours to delete. */
-export function isAddressOfClaim(address: MachineAddress, claim: Claim): boolean {
-  return address.claim === claim.name && address.pool === claim.pool && address.claimUid === claim.uid;
+/**
+ * Whether the IPAddress was made or adopted for this very claim. What was not is not ours to delete. Where the reference to the claim
+ * is missing, our finalizer tells: the garbage collector of Kubernetes removes the reference to a claim that is deleted in the
+ * foreground, because the IPAddress has another owner, the pool. `record`: the one of its number.
+ */
+export function isAddressOfClaim(address: MachineAddress, claim: Claim, record: IpRecord | null): boolean {
+  if (address.claim !== claim.name || address.pool !== claim.pool) return false;
+  if (address.claimUid !== null) return address.claimUid === claim.uid;
+  return address.finalizers.includes(ADDRESS_FINALIZER) && !isOfEarlierClaim(record, claim);
+}
+
+function isOfEarlierClaim(record: IpRecord | null, { namespace, name, uid }: Claim): boolean {
+  const { kind, namespace: heldIn, name: heldBy, uid: heldUid } = record?.spec.holder ?? {};
+  return (
+    kind === 'IPAddressClaim' && heldIn === namespace && heldBy === name && heldUid !== undefined && heldUid !== uid
+  );
 }
 
 /** Why the IPAddress of the claim's name cannot be the one of the claim; null if it can. It is never changed or deleted for that. */

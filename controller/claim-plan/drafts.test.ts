@@ -126,6 +126,12 @@ describe('a record is of a claim', () => {
     expect(isRecordOfClaim(record, buildClaim())).toBe(isOwn);
   });
 
+  test('of that name, where the uid of the claim is not known', () => {
+    const { uid: _, ...claim } = buildClaim();
+    expect(isRecordOfClaim(buildClaimRecord(), claim)).toBe(true);
+    expect(isRecordOfClaim(buildClaimRecord('10.0.0.1', { name: 'vm-1' }), claim)).toBe(false);
+  });
+
   test('not any more while it rests: its uid is gone, and so is the holder', () => {
     const { uid: _, ...holder } = buildClaimRecord().spec.holder;
     const resting = { ...buildClaimRecord().spec, state: 'Cooling' as const, until: '2027-01-01T00:00:00Z', holder };

@@ -94,6 +94,16 @@ describe('a living claim', () => {
       step: 'adopt-address',
     },
     {
+      name: 'the garbage collector took the reference to a pool that is deleted in the foreground, and would take it again',
+      seen: {
+        ...PLACED,
+        claim: SERVED,
+        address: buildIpAddress({ owners: ADDRESS.owners.slice(0, 1) }),
+        pool: buildPoolFacts({ isTerminating: true }),
+      },
+      step: 'rest ready',
+    },
+    {
       name: 'a move brought its IPAddress, whose record is on its way',
       seen: { address: ADDRESS },
       step: 'rest address-without-record',
@@ -137,6 +147,8 @@ describe('a living claim', () => {
 describe('a claim that is being deleted', () => {
   const deleted = (change = {}) => ({ claim: buildClaim({ isDeleting: true, ...change }) });
   const unprotected = buildIpAddress({ finalizers: [] });
+  const [, poolOwner] = ADDRESS.owners;
+  const stripped = buildIpAddress({ claimUid: null, owners: poolOwner === undefined ? [] : [poolOwner] });
   const used = buildIpAddress({ finalizers: [ADDRESS_FINALIZER, 'vsphere/in-use'] });
 
   test.each<{ name: string; seen: Partial<ObservedClaim>; step: string }>([
@@ -176,11 +188,31 @@ describe('a claim that is being deleted', () => {
       seen: { ...deleted(), ...PLACED, address: { ...used, isTerminating: true } },
       step: 'rest in-use-by-others',
     },
-    { name: 'the record is given back', seen: { ...deleted(), address: ADDRESS }, step: 'unprotect-address' },
+    { name: 'the record is given back', seen: { ...deleted(), address: ADDRESS }, step: 'delete-address' },
     {
-      name: 'the IPAddress is not protected any more',
+      name: 'the IPAddress is deleted',
+      seen: { ...deleted(), address: { ...ADDRESS, isTerminating: true } },
+      step: 'unprotect-address',
+    },
+    {
+      name: 'an earlier version of this controller took our finalizer from the IPAddress',
       seen: { ...deleted(), address: unprotected },
       step: 'delete-address',
+    },
+    {
+      name: 'the garbage collector took the reference to the claim from the IPAddress',
+      seen: { ...deleted(), address: stripped },
+      step: 'delete-address',
+    },
+    {
+      name: 'so it did, and a pod has the number by now',
+      seen: { ...deleted(), address: { ...stripped, isTerminating: true }, addressRecord: buildRecord() },
+      step: 'unprotect-address',
+    },
+    {
+      name: 'so it did, and the record of the number is of an earlier claim of this name, whose machine may live',
+      seen: { ...deleted(), address: stripped, addressRecord: buildClaimRecord('10.0.0.1', { uid: 'earlier' }) },
+      step: 'remove-finalizer',
     },
     {
       name: 'the IPAddress is on its way out',
@@ -195,7 +227,7 @@ describe('a claim that is being deleted', () => {
     },
     {
       name: 'the IPAddress of its name was never adopted',
-      seen: { ...deleted(), address: buildIpAddress({ claimUid: null, owners: [] }) },
+      seen: { ...deleted(), address: buildIpAddress({ claimUid: null, owners: [], finalizers: [] }) },
       step: 'remove-finalizer',
     },
     {

@@ -47,9 +47,15 @@ function nextWithAddress(seen: ObservedClaim, address: MachineAddress, now: Date
   if (kept.spec.holder.uid === undefined) return { do: 'name-record', record: kept };
   const surplus = records.find((record) => record !== kept);
   if (surplus !== undefined) return { do: 'release', record: surplus, cooldownSeconds: 0 };
-  const metadata = missingMetadata(address, claim, pool?.pool?.uid ?? null);
+  const metadata = missingMetadata(address, claim, ownerUid(pool));
   if (metadata !== null) return { do: 'adopt-address', metadata };
   return say(seen, now, { isReady: true, message: `${kept.spec.address} of pool ${claim.pool}` }, 'ready');
+}
+
+/** A pool that is deleted in the foreground loses its references to the garbage collector. To add them again would never end. */
+function ownerUid(facts: ObservedClaim['pool']): string | null {
+  const pool = facts?.pool ?? null;
+  return pool === null || pool.isTerminating ? null : pool.uid;
 }
 
 function letGo(address: MachineAddress): ClaimStep {

@@ -18,10 +18,10 @@ function holderOfClaim({ namespace, name, uid }: ClaimIdentity): Holder {
 
 /**
  * Whether the record is of this very claim. An earlier claim of the same name had another uid, and the machine that it was made for
- * may still have the address.
+ * may still have the address. Without a uid that cannot be told, and the name decides.
  */
 export function isRecordOfClaim({ spec }: IpRecord, { namespace, name, uid }: ClaimIdentity): boolean {
   const { kind, namespace: heldIn, name: heldBy, uid: heldUid } = spec.holder;
   const isNamed = kind === 'IPAddressClaim' && heldIn === namespace && heldBy === name;
-  return isNamed && isHeldState(spec.state) && (heldUid === undefined || heldUid === uid);
+  return isNamed && isHeldState(spec.state) && (heldUid === undefined || uid === undefined || heldUid === uid);
 }
