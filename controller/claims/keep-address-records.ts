@@ -39,13 +39,13 @@ const MOST_COLLISIONS = 10_000;
 export function keepAddressRecords(options: KeepAddressRecordsOptions): AsyncDisposable {
   const { client, log, events, views, records, recordsView, edits, ledger, isLeader } = options;
   /** The IPAddresses that wait for the record of another holder to go, by the name of that record. */
-  const collisions = new Map<string, string>();
+  const collisions = new Map<string, Set<string>>();
 
   const report = (address: MachineAddress, message: string, name: string | null) => {
     if (collisions.size >= MOST_COLLISIONS) collisions.clear();
-    const isKnown = name !== null && collisions.has(name);
-    if (name !== null) collisions.set(name, keyOf(address));
-    if (isKnown) return;
+    const waiting = (name === null ? undefined : collisions.get(name)) ?? new Set();
+    if (waiting.has(keyOf(address))) return;
+    if (name !== null) collisions.set(name, waiting.add(keyOf(address)));
     tell(address, 'AddressNotRecorded', message);
   };
   const tell = (address: MachineAddress, reason: string, note: string) => {
@@ -78,8 +78,7 @@ export function keepAddressRecords(options: KeepAddressRecordsOptions): AsyncDis
         edits.onEdit(enqueueOf),
         recordsView.onChange(({ before, after }) => {
           const name = (after ?? before)?.name ?? '';
-          const waiting = collisions.get(name);
-          if (waiting !== undefined) enqueue(waiting);
+          collisions.get(name)?.forEach(enqueue);
           if (after === null) collisions.delete(name);
           // Deleted by hand while its machine lives: the IPAddress says so.
           if (after === null && before?.spec.holder.kind === 'IPAddressClaim') enqueue(keyOf(before.spec.holder));
@@ -93,14 +92,15 @@ export function keepAddressRecords(options: KeepAddressRecordsOptions): AsyncDis
       if (first.do === 'nothing') return undefined;
       if (first.do === 'report') return void report(known.address, first.message, known.record?.name ?? null);
       // The claim may be giving the address back, and the watch of claims may be late.
-      const [address, claim] = [
-        await read(IP_ADDRESSES, nameOfKey(key)),
-        await read(CLAIMS, { ...nameOfKey(key), name: known.address.claim ?? '' }),
-      ];
-      const now = observeAddress(address, options);
+      const address = await read(IP_ADDRESSES, nameOfKey(key));
+      const claim = await read(CLAIMS, { ...nameOfKey(key), name: known.address.claim ?? '' });
+      // A claim that ended between the two took its IPAddress with it.
+      const found = claim === null ? await read(IP_ADDRESSES, nameOfKey(key)) : address;
+      const now = observeAddress(found, options);
       if (now === null) return undefined;
       const verdict = planAddressRecord({ ...now, claim: claim === null ? null : readClaim(claim) });
       if (verdict.do === 'let-go') return unprotect(now.address, pass);
+      if (verdict.do === 'report') return void report(now.address, verdict.message, now.record?.name ?? null);
       if (verdict.do !== 'create') return undefined;
       if (!isLeader()) return NOT_LEADER_MS;
       const outcome = await ledger.create(verdict.spec);
