@@ -28,7 +28,7 @@ function build() {
       claims.delete(name);
       tell(name);
     },
-    expected: () => book.expected('lab').map(({ name }) => name),
+    expected: () => book.expected('lab').map(({ key }) => key.slice('prod/'.length)),
   };
 }
 

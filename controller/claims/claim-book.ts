@@ -5,6 +5,7 @@ import { CLAIM_FINALIZER } from '#pkg/capi/contract-names.ts';
 import { type Claim, readClaim } from '#pkg/capi/read-claim.ts';
 import { isPausedCluster } from '#pkg/capi/read-cluster.ts';
 import type { ObjectName } from '#pkg/kube/objects/kube-object.ts';
+import { ExpectedClaims } from './expected-claims.ts';
 import { HoldAllowance } from './hold-allowance.ts';
 
 type Known = Pick<Claim, 'namespace' | 'name' | 'pool' | 'cluster' | 'createdAt'> & {
@@ -22,7 +23,7 @@ export class ClaimBook {
   readonly #known = new Map<string, Known>();
   readonly #byPool = new Map<string, Set<string>>();
   readonly #byCluster = new Map<string, Set<string>>();
-  readonly #expected = new Map<string, Set<string>>();
+  readonly #expected = new ExpectedClaims();
   readonly #allowance = new HoldAllowance();
 
   constructor(views: Record<'claims' | 'clusters' | 'addresses', ObjectView>, nowMs: () => number) {
@@ -34,11 +35,12 @@ export class ClaimBook {
   update(at: ObjectName): string | null {
     const key = keyOf(at);
     const before = this.#known.get(key);
-    const wasExpected = before !== undefined && this.#expected.get(before.pool)?.has(key) === true;
+    const wasExpected = before !== undefined && this.#expected.has(key);
     if (before !== undefined) this.#drop(before);
     this.#read(at, key, before);
     if (wasExpected && this.#views.addresses.get(at) !== null) this.#allowance.refill(before.pool, before.namespace);
-    return wasExpected && !this.#expected.get(before.pool)?.has(key) ? before.pool : null;
+    const isSame = this.#expected.has(key) && this.#known.get(key)?.pool === before?.pool;
+    return wasExpected && !isSame ? before.pool : null;
   }
 
   #read(at: ObjectName, key: string, before: Known | undefined): void {
@@ -62,10 +64,10 @@ export class ClaimBook {
     const isStopped = known.deletedMs === null && (state === 'paused' || state === 'missing');
     const isHere = this.#views.addresses.get(known) !== null;
     if (isStopped && known.isProtected && !isHere) {
-      add(this.#expected, known.pool, key);
+      this.#expected.add(known);
       this.#allowance.use(known.pool, known.namespace, Date.parse(known.createdAt));
-    } else if (this.#expected.get(known.pool)?.has(key)) {
-      remove(this.#expected, known.pool, key);
+    } else if (this.#expected.has(key)) {
+      this.#expected.remove(key);
       if (isHere) this.#allowance.refill(known.pool, known.namespace);
       return known.pool;
     }
@@ -87,10 +89,12 @@ export class ClaimBook {
     return [...(this.#byCluster.get(keyOf(at)) ?? [])];
   }
 
-  /** The claims of paused and missing clusters that were served before and have no IPAddress: a move may be on its way to bring it. */
-  expected(pool: string): readonly Known[] {
-    const known = [...(this.#expected.get(pool) ?? [])].flatMap((key) => this.#known.get(key) ?? []);
-    return known.filter(({ namespace }) => !this.#allowance.isUsedUp(pool, namespace));
+  /**
+   * The youngest claims of paused and missing clusters that were served before and have no IPAddress, of each namespace: a move may be
+   * on its way to bring it.
+   */
+  expected(pool: string): ReturnType<ExpectedClaims['youngest']> {
+    return this.#expected.youngest(pool).filter(({ namespace }) => !this.#allowance.isUsedUp(pool, namespace));
   }
 
   deletedSinceMs(key: string): number {
@@ -100,7 +104,7 @@ export class ClaimBook {
   #drop({ key, namespace, pool, cluster }: Known): void {
     this.#known.delete(key);
     remove(this.#byPool, pool, key);
-    remove(this.#expected, pool, key);
+    this.#expected.remove(key);
     if (cluster !== null) remove(this.#byCluster, keyOf({ namespace, name: cluster }), key);
   }
 }

@@ -53,7 +53,10 @@ export function observe(sources: ClaimSources, claim: Claim): ObservedClaim {
     addressRecord: recordOfAddress(records, address, facts?.pool ?? null),
     records: recordsOfClaim(records, claim),
     room: roomFor(sources, claim, facts),
-    hold: holdOf(sources, claim)?.why ?? null,
+    // Looks at every claim that a move brings, so only where it is asked for.
+    get hold() {
+      return holdOf(sources, claim)?.why ?? null;
+    },
   };
 }
 

@@ -21,9 +21,9 @@ export function keysByAge(objects: Iterable<KubeObject>): string[] {
 }
 
 /** Objects from the oldest to the youngest. A place is found by halving: among 10,000 in 14 comparisons. */
-export class AgeOrder {
+export class AgeOrder<Item extends Aged = Aged> {
   readonly #compare: typeof compareAge;
-  readonly #items: Aged[] = [];
+  readonly #items: Item[] = [];
 
   constructor(compare: typeof compareAge) {
     this.#compare = compare;
@@ -33,7 +33,7 @@ export class AgeOrder {
     return this.#items.length;
   }
 
-  add(item: Aged): void {
+  add(item: Item): void {
     this.#items.splice(this.countBefore(item), 0, item);
   }
 
@@ -52,6 +52,11 @@ export class AgeOrder {
       else to = middle;
     }
     return from;
+  }
+
+  /** From the older to the younger. */
+  youngest(count: number): Item[] {
+    return this.#items.slice(-count);
   }
 
   keys(count = this.size): string[] {
