@@ -1,13 +1,11 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { watchObjects } from '#controller/cluster-view/object-view.ts';
 import { POOLS, RESERVED_IPS } from '#pkg/kube/objects/spider-resources.ts';
 import { IP_ALLOCATIONS, NETWORK_NAMESPACES } from '#pkg/kube/objects/vitistack-resources.ts';
 import { specOf } from '#test/contract/record-spec.ts';
-import { sumCounter } from '#test/support/api-metrics.ts';
 import { kubectl } from '#test/support/manifests.ts';
 import { type AllocationStage, allocationOf, NAMESPACE, PATIENCE, startAllocationStage } from './allocation-stage.ts';
+import { expectNoReads, tallyRequests } from './request-tally.ts';
 import { poolOf, sure } from './spider-objects.ts';
 
 let stage: AllocationStage;
@@ -310,48 +308,12 @@ test('4 writes and no reads for an allocation, 3 writes and no read for its end'
   await using _leader = stage.lead();
   await stage.allocation('first');
   await stage.served('first');
-  const counts = async () => {
-    // What NetworkConfigurations and NetworkNamespaces are told is written besides.
-    const own = ['ipallocations', 'iprecords'];
-    const all = [...own, 'networkconfigurations', 'networknamespaces'];
-    const metrics = await stage.cluster.server.metrics();
-    const count = (kinds: readonly string[], verbs: readonly string[]) =>
-      kinds.flatMap((resource) =>
-        verbs.map((verb) => {
-          const requests = sumCounter(metrics, 'apiserver_request_total', { verb, resource });
-          return [`${verb} ${resource}`, requests] as const;
-        }),
-      );
-    const writes = count(own, ['POST', 'PATCH', 'PUT', 'DELETE']).reduce((sum, [, requests]) => sum + requests, 0);
-    const sumOf = (verb: string) => count(all, [verb]).reduce((sum, [, requests]) => sum + requests, 0);
-    // By kind, so that a read too many has a name.
-    return {
-      writes,
-      gets: Object.fromEntries(count(all, ['GET'])),
-      lists: sumOf('LIST'),
-      endedWatches: sumOf('WATCH'),
-    };
-  };
-  /** The API server counts a request after its answer, so the last ones may not be counted yet: those of this test, and of the start. */
-  const settled = async () => {
-    for (let last = await counts(); ; ) {
-      await wait(500);
-      const now = await counts();
-      if (isDeepStrictEqual(now, last)) return now;
-      last = now;
-    }
-  };
-  type Counts = Awaited<ReturnType<typeof counts>>;
-  /** A watch that ended, on a slow machine or by its time, asks with one LIST whether etcd was restored. No allocation is the cause. */
-  const expectNoReads = (now: Counts, before: Counts) => {
-    expect(now.gets).toEqual(before.gets);
-    expect(now.lists - before.lists).toBeLessThanOrEqual(now.endedWatches - before.endedWatches);
-  };
-  // Without a read of the objects, which would be counted.
-  const afterWrites = async (expected: number) => {
-    await vi.waitFor(async () => expect((await counts()).writes).toBeGreaterThanOrEqual(expected), PATIENCE);
-    return settled();
-  };
+  // What NetworkConfigurations and NetworkNamespaces are told is written besides.
+  const { settled, afterWrites } = tallyRequests(
+    stage.cluster.server,
+    ['ipallocations', 'iprecords'],
+    ['networkconfigurations', 'networknamespaces'],
+  );
   const before = await settled();
   // The creation of the allocations is ours too.
   const filled = before.writes + 50 * (1 + 4);

@@ -1,5 +1,6 @@
 import { expect, vi } from 'vitest';
 import { serveClaims } from '#controller/claims/serve-claims.ts';
+import type { RecordsView } from '#controller/project/records-view.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { EmittedEvent } from '#pkg/kube/events/events.ts';
 import { CLAIMS, CLUSTERS, IP_ADDRESSES } from '#pkg/kube/objects/capi-resources.ts';
@@ -15,7 +16,9 @@ import { poolOf, removeAll, sure } from './spider-objects.ts';
 
 export const NAMESPACE = 'default';
 export const LOOK_EVERY_MS = 500;
-export const PATIENCE = { timeout: 30_000, interval: 25 };
+export const PATIENCE = { timeout: 60_000, interval: 25 };
+/** For many claims at once. */
+const LONG_PATIENCE = { timeout: 150_000, interval: 250 };
 
 interface ClaimWish {
   readonly namespace?: string;
@@ -35,6 +38,8 @@ interface LeadWish {
 
 interface Leader extends AsyncDisposable {
   readonly told: readonly EmittedEvent[];
+  /** What its watch of records has told it. */
+  readonly records: Pick<RecordsView, 'get'>;
   /** It has noticed that etcd was restored. */
   readonly restored: Promise<void>;
 }
@@ -56,6 +61,8 @@ export interface ClaimStage<Cluster extends StageCluster = LedgerCluster> extend
   address(name: string): Promise<KubeObject | null>;
   /** The address that a claim is Ready with. */
   served(name: string, namespace?: string): Promise<string>;
+  /** The same for many, in their order. One list for all: many that ask for themselves would keep the API server busy. */
+  servedAll(names: readonly string[]): Promise<string[]>;
   /** Waits until the Ready condition says so: `False/PoolExhausted`. Returns its message. */
   says(name: string, wanted: string): Promise<string>;
   records(): Promise<string[]>;
@@ -110,6 +117,15 @@ export function stageOn<Cluster extends StageCluster>(cluster: Cluster): ClaimSt
         expect(claim['status']).toMatchObject({ addressRef: { name } });
         return addressOf(await sure(admin.get(IP_ADDRESSES, { namespace, name })));
       }, PATIENCE),
+    servedAll: (names) =>
+      vi.waitFor(async () => {
+        const { items } = await sure(admin.list(CLAIMS, { namespace: NAMESPACE }));
+        const ready = new Set(items.filter(isReady).map(({ metadata }) => metadata.name));
+        expect(names.filter((name) => !ready.has(name))).toEqual([]);
+        const addresses = await sure(admin.list(IP_ADDRESSES, { namespace: NAMESPACE }));
+        const byName = new Map(addresses.items.map((it) => [it.metadata.name, addressOf(it)]));
+        return names.map((name) => byName.get(name) ?? '');
+      }, LONG_PATIENCE),
     says,
     records: async () => (await ledger.list({ limit: 5_000 })).map(({ name }) => name),
     [Symbol.asyncDispose]: async () => {
@@ -139,6 +155,11 @@ export function readyOf({ status }: KubeObject): Readonly<Record<string, unknown
   return conditions.find(({ type }) => type === 'Ready') ?? {};
 }
 
+function isReady(claim: KubeObject): boolean {
+  const { addressRef } = (claim['status'] ?? {}) as { addressRef?: { name: string } };
+  return readyOf(claim)['status'] === 'True' && addressRef?.name === claim.metadata.name;
+}
+
 function clusterSpec(paused: boolean): object {
   const infrastructureRef = { apiGroup: 'infrastructure.cluster.x-k8s.io', kind: 'TestCluster', name: 'test' };
   return { infrastructureRef, ...(paused ? { paused } : {}) };
@@ -163,5 +184,10 @@ function startLeader(cluster: StageCluster, wish: LeadWish): Leader {
       ...views,
     }),
   );
-  return { told, restored: restored.promise, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return {
+    told,
+    records: views.records,
+    restored: restored.promise,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
 }

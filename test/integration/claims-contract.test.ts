@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { watchObjects } from '#controller/cluster-view/object-view.ts';
+import { projectPools } from '#controller/project/project-pools.ts';
 import { ADDRESS_FINALIZER, CLAIM_FINALIZER } from '#pkg/capi/contract-names.ts';
 import { CLAIMS } from '#pkg/kube/objects/capi-resources.ts';
+import { NAMESPACES } from '#pkg/kube/objects/core-resources.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import { type ClaimStage, NAMESPACE, PATIENCE, readyOf, startClaimStage } from './claim-stage.ts';
+import { silent, watchAsLeader } from './leader-views.ts';
 import { sure } from './spider-objects.ts';
 
-/** The sentences of the contract (seed 003), with their numbers, that claims.test.ts does not have. */
+/** The sentences of the contract (seed 003), with their numbers. Those that are not here are in claims.test.ts. */
 let stage: ClaimStage;
 let pool: KubeObject;
 
@@ -37,6 +41,12 @@ const untilGone = () =>
   }, PATIENCE);
 
 describe('Overview', () => {
+  test('The IPAM provider is responsible for the IP addresses of machines: the record of each says whose it is', async () => {
+    await using one = await serveOne();
+    const holder = { kind: 'IPAddressClaim', namespace: NAMESPACE, name: 'vm-0', uid: one.claim.metadata.uid };
+    expect((await stage.ledger.get('10.0.0.5'))?.spec).toMatchObject({ state: 'Allocated', holder });
+  });
+
   test('The contract is single-stack: for v4 and v6, two pools and two claims are necessary', async () => {
     await stage.pool('six', ['fd00::5'], { subnet: 'fd00::/64' });
     await using _leader = stage.lead();
@@ -46,7 +56,49 @@ describe('Overview', () => {
   });
 });
 
+describe('Data Types', () => {
+  test('4.1 A Ready condition represents the overall operational state of the pool, and claims are among its counts', async () => {
+    await using stack = new AsyncDisposableStack();
+    const client = stage.cluster.controller();
+    const views = stack.use(watchAsLeader(client));
+    const always = { isLeader: () => true, now: () => new Date(), nodeCount: () => 1 };
+    stack.use(projectPools({ client, log: silent, ...always, ...views }));
+    await using _one = await serveOne();
+    const read = () => sure(stage.admin.get(POOLS, { name: 'lab' }));
+    await vi.waitFor(async () => {
+      const found = await read();
+      expect(readyOf(found)).toMatchObject({ status: 'True', observedGeneration: found.metadata.generation });
+      expect(found['status']).toMatchObject({ totalIPCount: 5, allocatedIPCount: 1 });
+    }, PATIENCE);
+    await sure(stage.admin.patch(POOLS, { name: 'lab' }, { spec: { disable: true } }));
+    await vi.waitFor(async () => expect(readyOf(await read())).toMatchObject({ status: 'False' }), PATIENCE);
+  });
+});
+
 describe('IPAM Provider: must watch for new, updated and deleted claims', () => {
+  test('It must handle any claim that references a pool of its own, of any namespace, and create an IPAddress for it', async () => {
+    const other = 'tenant';
+    await sure(stage.admin.create(NAMESPACES, { metadata: { name: other } }));
+    await using _one = await serveOne();
+    await stage.claim('vm-0', { namespace: other });
+    expect(await stage.served('vm-0', other)).toBe('10.0.0.6');
+    const at = { namespace: other, name: 'vm-0' };
+    const { uid } = (await sure(stage.admin.get(CLAIMS, at))).metadata;
+    await sure(stage.admin.delete(CLAIMS, { ...at, uid }));
+    await vi.waitFor(async () => expect(await stage.records()).toEqual(['10.0.0.5']), PATIENCE);
+  });
+
+  test('It must watch for updated claims: one that is no longer paused is served', async () => {
+    await using _leader = stage.lead();
+    await stage.claim('vm-0', { metadata: { annotations: { 'cluster.x-k8s.io/paused': '' } } });
+    await stage.claim('later');
+    await stage.served('later');
+    expect(await stage.address('vm-0')).toBeNull();
+    const go = { metadata: { annotations: { 'cluster.x-k8s.io/paused': null } } };
+    await sure(stage.admin.patch(CLAIMS, { namespace: NAMESPACE, name: 'vm-0' }, go));
+    expect(await stage.served('vm-0')).toBe('10.0.0.6');
+  });
+
   test('2.2 If the paused field is empty and the annotation is not present, reconciliation can continue', async () => {
     await using one = await serveOne();
     expect(one.address.metadata.name).toBe('vm-0');
@@ -164,5 +216,54 @@ describe('Clusterctl Move', () => {
     await stage.says('greedy', 'False/PoolNotReady');
     await vi.waitFor(async () => expect(await labelsOf('lab')).toEqual({ [MARK]: '' }), PATIENCE);
     expect(await labelsOf('pods')).toEqual({});
+  });
+});
+
+describe('Infrastructure Provider', () => {
+  const MACHINE = { apiVersion: 'infra.test/v1', kind: 'TestMachine', name: 'worker-abc', uid: 'machine-uid' };
+
+  /** 1.1 references the pool, 1.2 is owned by the machine, 1.3 names the cluster, 1.4 is named after the machine. */
+  const createClaim = () =>
+    stage.claim('worker-abc-0', {
+      pool: 'lab',
+      cluster: 'blue',
+      metadata: { ownerReferences: [{ ...MACHINE, controller: true, blockOwnerDeletion: true }] },
+    });
+
+  test('1. Create an IPAddressClaim; 2. wait for status.addressRef by watching the claim; 3. fetch the IPAddress that it names', async () => {
+    await using _leader = stage.lead();
+    const named = Promise.withResolvers<string>();
+    await using view = watchObjects(stage.admin, { resource: CLAIMS, onTrouble: () => {} });
+    using _watch = view.onChange((at) => {
+      const { addressRef } = (view.get(at)?.['status'] ?? {}) as { addressRef?: { name: string } };
+      if (addressRef !== undefined) named.resolve(addressRef.name);
+    });
+    await view.synced;
+    const claim = await createClaim();
+    const address = await stage.address(await named.promise);
+    expect(address).toMatchObject({ spec: { address: '10.0.0.5', claimRef: { name: claim.metadata.name } } });
+    // What the provider wrote is as it was: the move and the deletion of the machine rest on it.
+    const now = await stage.get(claim.metadata.name);
+    expect([now.metadata.ownerReferences, now['spec']]).toEqual([claim.metadata.ownerReferences, claim['spec']]);
+  });
+
+  test('The deletion of the machine is blocked until the claim is deleted: our finalizer goes only when the address is given back', async () => {
+    await using _leader = stage.lead();
+    const claim = await createClaim();
+    await stage.served(claim.metadata.name);
+    const left: string[] = [];
+    const gone = Promise.withResolvers<void>();
+    await using view = watchObjects(stage.admin, { resource: CLAIMS, onTrouble: () => {} });
+    await view.synced;
+    using _watch = view.onChange((at) => {
+      if (view.get(at) !== null) return;
+      void stage.records().then((records) => {
+        left.push(...records);
+        gone.resolve();
+      }, gone.reject);
+    });
+    await stage.remove(claim);
+    await gone.promise;
+    expect(left).toEqual([]);
   });
 });
