@@ -15,7 +15,7 @@ import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
 import { removeAll, sure } from './spider-objects.ts';
 
 export const NAMESPACE = 'datacenter-01';
-export const PATIENCE = { timeout: 30_000, interval: 25 };
+export const PATIENCE = { timeout: 60_000, interval: 25 };
 
 interface LeadWish {
   readonly client?: KubeClient;

@@ -101,14 +101,16 @@ describe('somebody else writes', () => {
     await stage.served('vm-0');
     const writes = () => stage.cluster.server.requestCount({ verb: 'PATCH', resource: 'ipallocations' });
     const before = await writes();
+    const startedMs = performance.now();
     for (let round = 0; round < 20; round += 1) {
       const { metadata } = await stage.get('vm-0');
       const body = { ...allocationOf('vm-0', 'vm-0'), metadata, status: { phase: 'Error', message: `round ${round}` } };
       await stage.admin.update(IP_ALLOCATIONS, body, { subresource: 'status' });
       await wait(100);
     }
-    // Ten at once, and then one in 10 s.
-    expect((await writes()) - before).toBeLessThanOrEqual(11);
+    // Ten at once, and then one in 10 s, however long the rounds took.
+    const later = Math.ceil((performance.now() - startedMs) / 10_000);
+    expect((await writes()) - before).toBeLessThanOrEqual(10 + later);
     expect(await stage.served('vm-0')).toMatchObject({ address: '10.0.2.50', prefix: 24 });
     expect(await stage.records()).toEqual(['10.0.2.50']);
   });

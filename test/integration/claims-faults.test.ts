@@ -79,7 +79,7 @@ test('two leaders serve 60 claims of 60 addresses: each claim has one record, wh
   await using _two = stage.lead();
   const names = Array.from({ length: 60 }, (_, at) => `vm-${at}`);
   await Promise.all(names.map((name) => stage.claim(name)));
-  const addresses = await Promise.all(names.map((name) => stage.served(name)));
+  const addresses = await stage.servedAll(names);
   expect(new Set(addresses).size).toBe(60);
   await vi.waitFor(async () => {
     const records = await stage.ledger.list({ limit: 500 });
@@ -130,29 +130,36 @@ test('who loses the IPAddress to another leader gives its record back', async ()
   expect((await stage.address('vm-0'))?.metadata.finalizers).toEqual([ADDRESS_FINALIZER]);
 });
 
-test('a pod and a claim race for the last address 200 times: one of them has it each time', async () => {
-  await stage.pool('lab', ['10.0.0.5']);
-  await using _leader = stage.lead();
-  const winners = { pod: 0, claim: 0 };
-  // The claim needs its finalizer first. How long that takes is learned: who wins gets a worse start from then on.
-  let headStartMs = 30;
-  for (let round = 0; round < 200; round += 1) {
-    const name = `vm-${round}`;
-    const [claim, pod] = await Promise.all([
-      stage.claim(name),
-      wait(Math.random() * headStartMs).then(() => stage.ledger.create(specOf('10.0.0.5'))),
-    ]);
-    winners[pod.taken ? 'pod' : 'claim'] += 1;
-    headStartMs *= pod.taken ? 1.25 : 0.8;
-    if (pod.taken) await stage.ledger.release(pod.record);
-    expect(await stage.served(name)).toBe('10.0.0.5');
-    expect(await stage.records()).toEqual(['10.0.0.5']);
-    await stage.remove(claim);
-    await untilGone(name);
-  }
-  expect(winners.claim).toBeGreaterThan(20);
-  expect(winners.pod).toBeGreaterThan(20);
-});
+/** 200 rounds of some ten requests each, one after the other: a machine that has much else to do needs minutes. */
+const RACE_TIMEOUT_MS = 1_200_000;
+
+test(
+  'a pod and a claim race for the last address 200 times: one of them has it each time',
+  async () => {
+    await stage.pool('lab', ['10.0.0.5']);
+    await using _leader = stage.lead();
+    const winners = { pod: 0, claim: 0 };
+    // The claim needs its finalizer first. How long that takes is learned: who wins gets a worse start from then on.
+    let headStartMs = 30;
+    for (let round = 0; round < 200; round += 1) {
+      const name = `vm-${round}`;
+      const [claim, pod] = await Promise.all([
+        stage.claim(name),
+        wait(Math.random() * headStartMs).then(() => stage.ledger.create(specOf('10.0.0.5'))),
+      ]);
+      winners[pod.taken ? 'pod' : 'claim'] += 1;
+      headStartMs *= pod.taken ? 1.25 : 0.8;
+      if (pod.taken) await stage.ledger.release(pod.record);
+      expect(await stage.served(name)).toBe('10.0.0.5');
+      expect(await stage.records()).toEqual(['10.0.0.5']);
+      await stage.remove(claim);
+      await untilGone(name);
+    }
+    expect(winners.claim).toBeGreaterThan(20);
+    expect(winners.pod).toBeGreaterThan(20);
+  },
+  RACE_TIMEOUT_MS,
+);
 
 test('the core webhook is away: the IPAddress is tried again, and no second address is taken', async () => {
   await stage.pool('lab', ['10.0.0.5-10.0.0.9']);
@@ -282,21 +289,35 @@ describe('an IPAddress of the name of the claim that somebody else made', () => 
   });
 });
 
+const changePool = (change: Record<string, unknown>) => sure(stage.admin.patch(POOLS, { name: 'lab' }, change));
+
 test.each([
-  { name: 'disabled', change: { spec: { disable: true } } },
-  { name: 'shrunk to another address', change: { spec: { ips: ['10.0.0.9'] } } },
+  { name: 'disabled', change: () => changePool({ spec: { disable: true } }) },
+  { name: 'shrunk to another address', change: () => changePool({ spec: { ips: ['10.0.0.9'] } }) },
+  {
+    name: 'being deleted',
+    change: () => changePool({ metadata: { finalizers: ['spiderpool.spidernet.io'] } }).then(stage.remove),
+  },
+  { name: 'deleted', change: (pool: KubeObject) => stage.remove(pool) },
 ])('a pool that is $name under its claims leaves them what they have', async ({ change }) => {
-  await stage.pool('lab', ['10.0.0.5-10.0.0.9']);
+  const pool = await stage.pool('lab', ['10.0.0.5-10.0.0.9']);
+  await stage.pool('other', ['10.0.9.1']);
   await using _leader = stage.lead();
   const claim = await stage.claim('vm-0');
   await stage.served('vm-0');
-  await sure(stage.admin.patch(POOLS, { name: 'lab' }, change));
-  await wait(500);
+  await change(pool);
+  // Whoever came later is served: the leader has seen the change.
+  await stage.claim('later', { pool: 'other' });
+  await stage.served('later');
   expect(await stage.served('vm-0')).toBe('10.0.0.5');
+  expect((await stage.address('vm-0'))?.metadata.deletionTimestamp).toBeUndefined();
+  expect(await stage.records()).toEqual(['10.0.0.5', '10.0.9.1']);
   await stage.remove(claim);
   await untilGone('vm-0');
-  expect(await stage.records()).toEqual([]);
+  expect(await stage.records()).toEqual(['10.0.9.1']);
 });
+
+const LOOKS = ['revision', 'kindsOf'];
 
 test('Cluster API that is not here costs two requests now and then, and no watch; installed later, its claims are served', async () => {
   await stage.pool('lab', ['10.0.0.5-10.0.0.9']);
@@ -304,17 +325,15 @@ test('Cluster API that is not here costs two requests now and then, and no watch
   let isServed = false;
   const client = around(stage.cluster.controller(), (verb, call) => {
     seen.push(verb);
-    const isDiscovery = verb === 'revision' || verb === 'kindsOf';
-    return isServed || !isDiscovery ? call() : failure('NotServed', '404 page not found');
+    return isServed || !LOOKS.includes(verb) ? call() : failure('NotServed', '404 page not found');
   });
   const startedMs = performance.now();
   await using _leader = stage.lead({ client, viewClient: stage.cluster.controller() });
   await stage.claim('vm-0');
   await vi.waitFor(() => expect(seen.length).toBeGreaterThanOrEqual(8), PATIENCE);
-  const looks = Math.ceil(seen.length / 2);
-  // The kinds in the version that is read, then whether there is an older one.
-  expect(seen).toEqual(Array.from({ length: seen.length }, (_, at) => (at % 2 === 0 ? 'revision' : 'kindsOf')));
-  expect(performance.now() - startedMs).toBeGreaterThan((looks - 1) * 0.9 * LOOK_EVERY_MS);
+  // Whether it is served, and if not, whether an old version is: that would be said once.
+  expect(seen).toEqual(seen.map((_, at) => LOOKS[at % 2]));
+  expect(performance.now() - startedMs).toBeGreaterThan((seen.length / 2 - 1) * 0.9 * LOOK_EVERY_MS);
   isServed = true;
   await stage.served('vm-0');
 });
@@ -332,7 +351,8 @@ test('after a restore of etcd a claim waits, because a number that looks free ma
   await vi.waitFor(() => sure(patch(-1)), PATIENCE);
   await Promise.all(Array.from({ length: 1_000 }, (_, at) => patch(at)));
   await own.ledger.create(specOf('10.0.0.6'));
-  await wait(500);
+  // Only who has seen later revisions can notice that they went back.
+  await vi.waitFor(() => expect(leader.records.get('10.0.0.6')).not.toBeNull(), PATIENCE);
   await own.cluster.server.restoreStore();
   await vi.waitFor(async () => expect((await own.records()).length).toBe(1), PATIENCE);
   await leader.restored;

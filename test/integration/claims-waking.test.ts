@@ -25,12 +25,32 @@ const pause = { 'cluster.x-k8s.io/paused': '' };
 const unpause = { metadata: { annotations: { 'cluster.x-k8s.io/paused': null } } };
 const LAB = ['10.0.0.5'];
 
-/** Of a leader whose longer timers never fire: whatever wakes it is an event, and comes within this time. */
+/** Whatever wakes a claim is an event, and comes within this time. */
 const MOST_MS = 1_000;
-const IMPATIENT: Timing = {
-  ...SYSTEM_TIMING,
-  setTimer: (ms, run) => (ms > MOST_MS ? () => {} : SYSTEM_TIMING.setTimer(ms, run)),
-};
+
+/** Once it is impatient, longer timers never fire. Before that, requests and watches may be tried again after a pause. */
+function turnImpatient() {
+  const longTimers = new Set<() => void>();
+  let isImpatient = false;
+  const setTimer: Timing['setTimer'] = (ms, run) => {
+    if (ms <= MOST_MS) return SYSTEM_TIMING.setTimer(ms, run);
+    if (isImpatient) return () => {};
+    const cancel = SYSTEM_TIMING.setTimer(ms, () => {
+      longTimers.delete(cancel);
+      run();
+    });
+    longTimers.add(cancel);
+    return () => {
+      longTimers.delete(cancel);
+      cancel();
+    };
+  };
+  const begin = () => {
+    isImpatient = true;
+    for (const cancel of longTimers) cancel();
+  };
+  return { timing: { ...SYSTEM_TIMING, setTimer }, begin };
+}
 
 test.each([
   { name: 'its pool is created', before: async () => {}, wake: () => stage.pool('lab', LAB) },
@@ -66,12 +86,14 @@ test.each([
 ])('a claim is woken by the event and by no timer of more than a second when $name', async ({ name, before, wake }) => {
   await stage.pool('probe', ['10.0.9.1']);
   await before();
-  await using _leader = stage.lead({ client: stage.cluster.controller({ timing: IMPATIENT }) });
+  const impatience = turnImpatient();
+  await using _leader = stage.lead({ client: stage.cluster.controller({ timing: impatience.timing }) });
   await stage.claim('vm-0', name.includes('cluster') ? { cluster: 'blue' } : {});
   // Whoever came later is served: the claim was looked at, and waits.
   await stage.claim('probe', { pool: 'probe' });
   await stage.served('probe');
   expect(await stage.address('vm-0')).toBeNull();
+  impatience.begin();
   await wake();
   expect(await stage.served('vm-0')).toBe('10.0.0.5');
 });
