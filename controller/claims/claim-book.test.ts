@@ -40,6 +40,23 @@ test('the IPAddress of a claim of a missing cluster is expected only if the clai
   expect(expected()).toEqual(['moved']);
 });
 
+test('a pool and a cluster name their claims from the oldest to the youngest, whatever they are called and whichever changed last', () => {
+  const { create, remove, book } = build();
+  for (const [name, minute] of [
+    ['a-third', 3],
+    ['z-first', 1],
+    ['m-second', 2],
+    ['gone', 0],
+  ] as const) {
+    create(claimOf(name, [], minute));
+  }
+  create(claimOf('z-first', [CLAIM_FINALIZER], 1));
+  remove('gone');
+  const oldestFirst = ['prod/z-first', 'prod/m-second', 'prod/a-third'];
+  expect(book.ofPool('lab')).toEqual(oldestFirst);
+  expect(book.ofCluster({ namespace: 'prod', name: 'does-not-exist' })).toEqual(oldestFirst);
+});
+
 test('whoever writes our finalizer on claims that wait for nothing, again and again, holds the pool for half an hour', () => {
   const { create, remove, expected } = build();
   const rounds = [0, 9, 18, 27, 36].map((minute) => {

@@ -1,5 +1,6 @@
 import type { ClusterState } from '#controller/claim-plan/observed-claim.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { compareAge } from '#controller/give/age-order.ts';
 import { keyOf } from '#controller/give/fresh-objects.ts';
 import { CLAIM_FINALIZER } from '#pkg/capi/contract-names.ts';
 import { type Claim, readClaim } from '#pkg/capi/read-claim.ts';
@@ -81,12 +82,13 @@ export class ClaimBook {
     return isPausedCluster(object) ? 'paused' : 'running';
   }
 
+  /** The oldest first, as those below: who is woken first is served first. */
   ofPool(pool: string): readonly string[] {
-    return [...(this.#byPool.get(pool) ?? [])];
+    return this.#byAge(this.#byPool.get(pool));
   }
 
   ofCluster(at: ObjectName): readonly string[] {
-    return [...(this.#byCluster.get(keyOf(at)) ?? [])];
+    return this.#byAge(this.#byCluster.get(keyOf(at)));
   }
 
   /**
@@ -99,6 +101,11 @@ export class ClaimBook {
 
   deletedSinceMs(key: string): number {
     return this.#known.get(key)?.deletedMs ?? this.#nowMs();
+  }
+
+  #byAge(keys: Iterable<string> = []): readonly string[] {
+    const known = [...keys].flatMap((key) => this.#known.get(key) ?? []);
+    return known.sort(compareAge).map(({ key }) => key);
   }
 
   #drop({ key, namespace, pool, cluster }: Known): void {
