@@ -7,8 +7,9 @@ import { toNewObject } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
 import { buildRecord } from '#test/support/build-record.ts';
+import { CHART, CRD_CHART, findHelm, mustHelm, runHelm } from '#test/support/helm.ts';
 import { kubectl, waitUntilServed } from '#test/support/manifests.ts';
-import { type Finished, mustRun, runProgram } from '#test/support/run-program.ts';
+import { mustRun, runProgram } from '#test/support/run-program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Kinds of others, which are not installed here. */
@@ -20,22 +21,13 @@ const PATIENCE = { timeout: 60_000, interval: 100 };
 let helm: string;
 let server: ApiServer;
 beforeAll(async () => {
-  helm = join((await mustRun(join(ROOT, 'hack/helm-assets'), '--no-build')).trim(), 'helm');
+  helm = await findHelm();
   server = await startApiServer();
   await kubectl(server, ['create', 'namespace', 'ipledger', '--save-config']);
 });
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
 });
-
-const runHelm = (...words: readonly string[]): Promise<Finished> =>
-  runProgram(helm, [...words, '--namespace=ipledger', `--kubeconfig=${server.kubeconfigFile}`], { timeoutMs: 150_000 });
-
-async function mustHelm(...words: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await runHelm(...words);
-  if (code !== 0) throw new Error(`helm ${words.join(' ')} ended with ${code}: ${stderr}`);
-  return stdout;
-}
 
 test('the manifests in deploy/ are what the chart renders; if not, run hack/generate', async () => {
   for (const { path, text } of renderManifests(helm)) {
@@ -122,35 +114,30 @@ test.each([
   { name: 'a digest', flag: 'image.digest=abc', says: '/image/digest' },
   { name: 'a relative path', flag: 'global.cniBinHostPath=opt', says: '/global/cniBinHostPath' },
 ])('refused, with its path: $name', async ({ flag, says }) => {
-  const { code, stdout } = await runProgram(helm, ['lint', join(ROOT, 'deploy/chart'), `--set=${flag}`]);
+  const { code, stdout } = await runProgram(helm, ['lint', CHART, `--set=${flag}`]);
   expect([code, stdout]).toEqual([1, expect.stringContaining(says)]);
 });
 
 test('install, upgrade and rollback keep every record; uninstall waits for a yes, and keeps kinds and records', async () => {
-  await mustHelm('install', 'ipledger-crds', join(ROOT, 'deploy/chart-crds'));
+  await mustHelm(server, 'install', 'ipledger-crds', CRD_CHART);
   await waitUntilServed(server, RECORDS);
-  await mustHelm('install', 'ipledger', join(ROOT, 'deploy/chart'));
+  await mustHelm(server, 'install', 'ipledger', CHART);
   await applyRecord();
   const uid = await recordUid();
-  await mustHelm(
-    'upgrade',
-    'ipledger',
-    join(ROOT, 'deploy/chart'),
-    '--set=image.tag=next,spiderpoolController.replicas=1',
-  );
+  await mustHelm(server, 'upgrade', 'ipledger', CHART, '--set=image.tag=next,spiderpoolController.replicas=1');
   expect(await imageOfAgent()).toBe('ipledger:next');
-  await mustHelm('upgrade', 'ipledger-crds', join(ROOT, 'deploy/chart-crds'));
-  await mustHelm('rollback', 'ipledger', '1');
+  await mustHelm(server, 'upgrade', 'ipledger-crds', CRD_CHART);
+  await mustHelm(server, 'rollback', 'ipledger', '1');
   expect([await imageOfAgent(), await recordUid()]).toEqual(['ipledger:0.1.0', uid]);
 
-  const refused = runHelm('uninstall', 'ipledger');
+  const refused = runHelm(server, 'uninstall', 'ipledger');
   await endJob('Failed');
   expect(await refused).toMatchObject({ code: 1, stderr: expect.stringContaining('job ipledger-uninstall failed') });
   expect(await imageOfAgent()).toBe('ipledger:0.1.0');
-  const agreed = runHelm('uninstall', 'ipledger');
+  const agreed = runHelm(server, 'uninstall', 'ipledger');
   await endJob('Complete');
   expect(await agreed).toMatchObject({ code: 0 });
-  await mustHelm('uninstall', 'ipledger-crds');
+  await mustHelm(server, 'uninstall', 'ipledger-crds');
   expect(await recordUid()).toBe(uid);
 });
 
