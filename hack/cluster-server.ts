@@ -1,4 +1,4 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { serveActs } from '#test/real-cluster/acts.ts';
@@ -22,6 +22,7 @@ const { values } = parseArgs({
 
 if (values.sweep) await removeLeftovers();
 else await own(Number(values.nodes), values.place);
+await endChildren();
 // A handle that is still open must not keep it.
 process.exit();
 
@@ -55,4 +56,10 @@ async function own(nodeCount: number, placeFile: string | undefined): Promise<vo
   }
   await over.promise;
   console.error(`ending after ${seconds()}`);
+}
+
+/** What an interrupted installation still runs: kubectl would wait on for minutes. */
+async function endChildren(): Promise<void> {
+  const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
+  for (const pid of children.split(' ').filter((word) => word !== '')) process.kill(Number(pid), 'SIGKILL');
 }
