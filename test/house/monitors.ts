@@ -75,6 +75,9 @@ interface Alert {
   readonly annotations: { readonly summary: string; readonly description: string };
 }
 
-export const ALERTS: readonly Alert[] = (
-  parse(readRootFile('deploy/alerts.yaml')) as { spec: { groups: { rules: Alert[] }[] } }
-).spec.groups.flatMap(({ rules }) => rules);
+/** The groups of rules, as a file of Prometheus has them. */
+export const RULE_GROUPS = (
+  parse(readRootFile('deploy/alerts.yaml')) as { spec: { groups: { name: string; rules: Alert[] }[] } }
+).spec.groups;
+
+export const ALERTS: readonly Alert[] = RULE_GROUPS.flatMap(({ rules }) => rules);

@@ -16,6 +16,8 @@ export interface ReachedCluster extends ClusterPlace {
   act(act: Act): Promise<void>;
   /** Runs a bash script in all namespaces of a node and returns its output. */
   runIn(node: string, script: string): Promise<string>;
+  /** The words before a command that is to run in the network of the control plane, which reaches all nodes. */
+  besideControlPlane(): Promise<readonly string[]>;
   /** One more host on the underlay, which answers for this address. */
   foreignHost(address: string): Promise<AsyncDisposable>;
 }
@@ -26,14 +28,20 @@ export function reachCluster(place: ClusterPlace): ReachedCluster {
     const [nsenter = '', ...args] = insideOf(pid);
     return await mustRun(nsenter, ...args, 'bash', '-euc', script);
   };
+  const besideControlPlane = async () => inNetworkOf(Number(await ask(place.actsSocket, { do: 'control-pid' })));
   const foreignHost = async (address: string) => {
-    const pid = Number(await ask(place.actsSocket, { do: 'control-pid' }));
+    const [nsenter = '', ...args] = await besideControlPlane();
     const change = (verb: 'add' | 'delete') => {
-      const [nsenter = '', ...args] = inNetworkOf(pid);
       return mustRun(nsenter, ...args, 'ip', 'address', verb, address, 'dev', 'underlay');
     };
     await change('add');
     return { [Symbol.asyncDispose]: async () => void (await change('delete')) };
   };
-  return { ...place, runIn, foreignHost, act: async (act) => void (await ask(place.actsSocket, act)) };
+  return {
+    ...place,
+    runIn,
+    besideControlPlane,
+    foreignHost,
+    act: async (act) => void (await ask(place.actsSocket, act)),
+  };
 }
