@@ -35,13 +35,15 @@ const GROUPS = {
   jobs: 'apis/batch/v1',
 };
 
-interface PoolWish {
+interface StageWish {
+  /** The one that all files share, unless said. */
+  readonly cluster?: ReachedCluster;
   readonly gateway?: string;
   readonly annotations?: object;
 }
 
-export async function openStage(namespace: string, ips: readonly string[], wish: PoolWish = {}): Promise<NodeStage> {
-  const cluster = sharedCluster();
+export async function openStage(namespace: string, ips: readonly string[], wish: StageWish = {}): Promise<NodeStage> {
+  const cluster = wish.cluster ?? sharedCluster();
   const kube = kubeCalls(cluster.server);
   const pools: string[] = [];
   const path: NodeStage['path'] = (resource, name) =>

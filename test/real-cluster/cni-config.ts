@@ -10,13 +10,15 @@ export const HOST_LOCAL = { name: 'host-local', cniDirectory: '/etc/cni/host-loc
 export const DELEGATE = 'delegate';
 
 /** A configuration list of one plugin, as the file that a runtime reads. */
-function list(name: string, plugin: Config): string {
-  return JSON.stringify({ cniVersion: '1.1.0', name, plugins: [plugin] }, null, 2);
+function list(name: string, plugin: Config, cniVersion = '1.1.0'): string {
+  return JSON.stringify({ cniVersion, name, plugins: [plugin] }, null, 2);
 }
 
 const macvlan = (ipam: Config): Config => ({ type: 'macvlan', master: UNDERLAY.link, mode: 'bridge', ipam });
 
 export const UNDERLAY_BY_IPLEDGER = list('underlay', macvlan({ type: 'ipledger' }));
+/** containerd 1 knows no later version. */
+export const UNDERLAY_IN_CNI_1_0 = list('underlay', macvlan({ type: 'ipledger' }), '1.0.0');
 
 /** What a delegating plugin passes on are whole configurations, each with its own name. */
 export const TWO_NICS_BY_IPLEDGER = list('two-nics', {

@@ -34,6 +34,30 @@ ${[{ name: 'runc', cniDirectory: MAIN_CNI_DIRECTORY }, ...handlers].map(handlerT
 `;
 }
 
+/** The same for containerd 1, which knows no third version of its configuration. */
+export const CONTAINERD_1_CONFIG = `version = 2
+root = "/var/lib/containerd"
+state = "/run/containerd"
+
+[grpc]
+  address = "/run/containerd/containerd.sock"
+
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "${SANDBOX_IMAGE}"
+  restrict_oom_score_adj = true
+  disable_apparmor = true
+  [plugins."io.containerd.grpc.v1.cri".containerd]
+    snapshotter = "overlayfs"
+    default_runtime_name = "runc"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+      runtime_type = "io.containerd.runc.v2"
+      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+        SystemdCgroup = false
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "/opt/cni/bin"
+    conf_dir = "${MAIN_CNI_DIRECTORY}"
+`;
+
 function handlerText({ name, cniDirectory }: RuntimeHandler): string {
   const key = `plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.${name}`;
   return `    [${key}]

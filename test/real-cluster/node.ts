@@ -11,9 +11,10 @@ import {
   TWO_NICS,
   TWO_NICS_BY_IPLEDGER,
   UNDERLAY_BY_IPLEDGER,
+  UNDERLAY_IN_CNI_1_0,
   underlayByHostLocal,
 } from './cni-config.ts';
-import { containerdConfig, MAIN_CNI_DIRECTORY } from './containerd-config.ts';
+import { CONTAINERD_1_CONFIG, containerdConfig, MAIN_CNI_DIRECTORY } from './containerd-config.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { kubeletConfig } from './kubelet-config.ts';
@@ -44,7 +45,11 @@ export interface NodeSite {
   readonly dir: string;
   readonly cgroup: string;
   readonly images: readonly string[];
+  readonly containerd1?: string;
 }
+
+/** Where containerd, its shim and its client are. */
+const runtimeOf = ({ containerd1, programs }: NodeSite): string => containerd1 ?? programs.dir;
 
 const DELEGATE_SCRIPT = join(import.meta.dirname, 'delegate-plugin.ts');
 const READY_TIMEOUT_MS = 120_000;
@@ -60,7 +65,7 @@ export async function startNode(site: NodeSite, plan: NodePlan): Promise<RealNod
   const daemons = new Map<DaemonName, Daemon>();
   const commands = commandsOf(site, plan);
   const env = {
-    PATH: `${site.programs.dir}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+    PATH: `${runtimeOf(site)}:${site.programs.dir}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
     HOME: '/root',
   };
 
@@ -108,21 +113,25 @@ export async function startNode(site: NodeSite, plan: NodePlan): Promise<RealNod
 }
 
 /** containerd's own client, in the node. */
-function ctr({ programs }: NodeSite, pid: number, ...args: string[]): [string, ...string[]] {
+function ctr(site: NodeSite, pid: number, ...args: string[]): [string, ...string[]] {
   const [nsenter = '', ...rest] = insideOf(pid);
-  return [nsenter, ...rest, join(programs.dir, 'ctr'), '--namespace=k8s.io', ...args];
+  return [nsenter, ...rest, join(runtimeOf(site), 'ctr'), '--namespace=k8s.io', ...args];
 }
 
 async function writeDisk(site: NodeSite, { name, number }: NodePlan, dir: string, cgroup: string): Promise<NodeDisk> {
   const disk = await prepareDisk(dir, name);
-  await disk.write('/etc/containerd/config.toml', containerdConfig([TWO_NICS, HOST_LOCAL]));
+  const isOld = site.containerd1 !== undefined;
+  await disk.write(
+    '/etc/containerd/config.toml',
+    isOld ? CONTAINERD_1_CONFIG : containerdConfig([TWO_NICS, HOST_LOCAL]),
+  );
   await disk.write('/etc/kubelet.json', JSON.stringify(kubeletConfig({ cgroup: `/${cgroup}` })));
   const login = { caFile: site.control.caFile, adminToken: site.control.nodeToken(name) };
   await writeKubeconfig(join(dir, 'etc/kubelet.kubeconfig'), site.control.addressForNodes, login);
   for (const plugin of ['loopback', 'macvlan', 'bridge', 'host-local'])
     await disk.install(join(site.programs.dir, plugin), `/opt/cni/bin/${plugin}`);
   // Written, not moved into place: containerd does not notice a move.
-  await disk.write(`${MAIN_CNI_DIRECTORY}/10-underlay.conflist`, UNDERLAY_BY_IPLEDGER);
+  await disk.write(`${MAIN_CNI_DIRECTORY}/10-underlay.conflist`, isOld ? UNDERLAY_IN_CNI_1_0 : UNDERLAY_BY_IPLEDGER);
   await disk.write(`${TWO_NICS.cniDirectory}/10-two-nics.conflist`, TWO_NICS_BY_IPLEDGER);
   await disk.write(`${HOST_LOCAL.cniDirectory}/10-underlay.conflist`, underlayByHostLocal(number));
   await disk.write(`/opt/cni/bin/${DELEGATE}`, `#!/bin/sh\nexec ${process.execPath} ${DELEGATE_SCRIPT}\n`);
@@ -131,7 +140,7 @@ async function writeDisk(site: NodeSite, { name, number }: NodePlan, dir: string
 }
 
 const commandsOf = (site: NodeSite, plan: NodePlan): Record<DaemonName, string[]> => ({
-  containerd: [join(site.programs.dir, 'containerd'), '--config=/etc/containerd/config.toml'],
+  containerd: [join(runtimeOf(site), 'containerd'), '--config=/etc/containerd/config.toml'],
   kubelet: [
     join(site.programs.dir, 'kubelet'),
     '--config=/etc/kubelet.json',

@@ -17,8 +17,13 @@ export interface RealCluster extends AsyncDisposable {
   readonly nodes: readonly RealNode[];
 }
 
+export interface ClusterWish {
+  /** The directory of Debian's containerd 1; otherwise all nodes have containerd 2. */
+  readonly containerd1?: string;
+}
+
 /** etcd, the control plane and nodes with kubelet and containerd, all in namespaces of their own. Without ipledger. */
-export async function startRealCluster(nodeCount: number): Promise<RealCluster> {
+export async function startRealCluster(nodeCount: number, wish: ClusterWish = {}): Promise<RealCluster> {
   const plans = planNodes(nodeCount);
   const programs = await findClusterPrograms();
   await removeLeftovers();
@@ -34,7 +39,7 @@ export async function startRealCluster(nodeCount: number): Promise<RealCluster> 
     startControlPlane(programs, dir, names),
   ]);
   const control = stack.use(resultOf(started));
-  const site = { programs, control, dir, cgroup, images: resultOf(images) };
+  const site = { ...wish, programs, control, dir, cgroup, images: resultOf(images) };
   const booted = await Promise.allSettled(plans.map((plan) => startNode(site, plan)));
   for (const outcome of booted) if (outcome.status === 'fulfilled') stack.use(outcome.value);
   const nodes = booted.map(resultOf);
