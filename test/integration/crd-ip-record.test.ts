@@ -383,3 +383,15 @@ test('kubectl shows the holder of each address', async () => {
   const shown = ['10.0.2.50', '10.0.2.50', 'pool-a', 'Allocated', 'prod', 'web-0', 'eth0', 'worker-1'];
   expect(row.split(/\s+/).slice(0, -1)).toEqual(shown);
 });
+
+test.each([
+  { selector: 'spec.holder.namespace=prod,spec.holder.name=web-0', names: ['10.0.2.50'] },
+  { selector: 'spec.pool.name=pool-a,spec.state=Allocated,spec.holder.node=worker-1', names: ['10.0.2.50'] },
+  { selector: 'spec.state!=Allocated', names: [] },
+  { selector: 'spec.holder.node=worker-2', names: [] },
+])('records are chosen by their fields: $selector', async ({ selector, names }) => {
+  await send('POST', RECORDS, record(SPEC));
+  const { status, body } = await send('GET', `${RECORDS}?fieldSelector=${encodeURIComponent(selector)}`);
+  const { items } = body as { items: { metadata: { name: string } }[] };
+  expect([status, items.map(({ metadata }) => metadata.name)]).toEqual([200, names]);
+});

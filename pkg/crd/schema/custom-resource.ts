@@ -19,6 +19,8 @@ export interface Kind {
   readonly hasStatusSubresource: boolean;
   readonly labels?: Readonly<Record<string, string>>;
   readonly columns: readonly Column[];
+  /** What lists and watches may choose by, as `--field-selector` of kubectl. */
+  readonly selectable?: readonly string[];
   /** The whole object; apiVersion, kind and metadata are added where they are missing. */
   readonly schema: Schema;
 }
@@ -27,7 +29,7 @@ const WIDE_PRIORITY = 10;
 
 /** The CustomResourceDefinition of a kind, as the API server reads it. */
 export function customResource({ group, version, kind, plural, shortName, categories, scope, ...rest }: Kind): object {
-  const { schema, columns, hasStatusSubresource, labels } = rest;
+  const { schema, columns, selectable, hasStatusSubresource, labels } = rest;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -50,6 +52,7 @@ export function customResource({ group, version, kind, plural, shortName, catego
           storage: true,
           subresources: hasStatusSubresource ? { status: {} } : {},
           additionalPrinterColumns: columns.map(toPrinterColumn),
+          ...(selectable === undefined ? {} : { selectableFields: selectable.map((jsonPath) => ({ jsonPath })) }),
           schema: { openAPIV3Schema: withEnvelope(schema) },
         },
       ],

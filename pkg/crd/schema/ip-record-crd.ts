@@ -146,6 +146,7 @@ export const IP_RECORD_CRD = customResource({
     ['NODE', 'string', '.spec.holder.node'],
     ['AGE', 'date', '.metadata.creationTimestamp'],
   ],
+  selectable: ['.spec.pool.name', '.spec.state', '.spec.holder.namespace', '.spec.holder.name', '.spec.holder.node'],
   schema: object(
     {
       metadata: object({ name: text(LONGEST_RECORD_NAME) }, []),
