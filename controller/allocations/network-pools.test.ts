@@ -59,3 +59,10 @@ test('one that is gone is an edit, and has no pool; one without a pool is found 
   see(buildNetworkNamespace({ allocation: { type: 'dhcp' } }));
   expect(pools.find(NAME)).toMatchObject({ network: { type: 'dhcp' }, facts: null });
 });
+
+test('only those of one namespace are read where one is named', () => {
+  const { pools, see } = build();
+  see(buildNetworkNamespace());
+  expect([...pools.all('datacenter-01')]).toHaveLength(1);
+  expect([...pools.all('datacenter-02')]).toEqual([]);
+});

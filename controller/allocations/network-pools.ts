@@ -7,6 +7,8 @@ import { isMap, type KubeObject, type ObjectName } from '#pkg/kube/objects/kube-
 import { type NetworkNamespace, type RangeRules, readNetworkNamespace } from '#pkg/vitistack/read-network-namespace.ts';
 
 interface Reading {
+  /** The object that was read last. Its print is made once. */
+  object: KubeObject;
   readonly print: string;
   readonly network: NetworkNamespace;
 }
@@ -38,8 +40,10 @@ export class NetworkPools implements Disposable {
     return { network, facts: { name, generation, pool, problem, overlap: null, subnetOverlap: null, reserved } };
   }
 
-  *all(): Generator<{ readonly object: KubeObject; readonly network: NetworkNamespace }> {
+  /** Those of one namespace, or all. */
+  *all(namespace?: string): Generator<{ readonly object: KubeObject; readonly network: NetworkNamespace }> {
     for (const object of this.#networks.all()) {
+      if (namespace !== undefined && object.metadata.namespace !== namespace) continue;
       const network = this.#read(keyOf(object.metadata))?.network;
       if (network !== undefined) yield { object, network };
     }
@@ -64,11 +68,15 @@ export class NetworkPools implements Disposable {
     const object = this.#networks.get(nameOfKey(name));
     const known = this.#readings.get(name);
     if (object === null) return void this.#readings.delete(name);
+    if (known?.object === object) return known;
     const print = printOf(object);
-    if (known?.print === print) return known;
+    if (known?.print === print) {
+      known.object = object;
+      return known;
+    }
     const network = readNetworkNamespace(object, this.#rules);
     if (network === null) return undefined;
-    const reading = { print, network };
+    const reading = { object, print, network };
     this.#readings.set(name, reading);
     return reading;
   }

@@ -3,11 +3,13 @@ import { keyOf } from '#controller/give/fresh-objects.ts';
 import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import { type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import { sharedAddresses } from '#pkg/crd/pool-overlap.ts';
+import { cidrsOverlap } from '#pkg/ip/cidr.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import { apiVersionOf } from '#pkg/kube/objects/kube-object.ts';
 import { NETWORK_NAMESPACES } from '#pkg/kube/objects/vitistack-resources.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { NetworkPools } from './network-pools.ts';
+import type { OverlapNotes } from './overlap-notes.ts';
 
 export interface ReportOverlapsOptions extends ReconcilerContext {
   readonly events: Events;
@@ -15,6 +17,7 @@ export interface ReportOverlapsOptions extends ReconcilerContext {
   readonly networksView: ObjectView;
   readonly pools: ObjectView;
   readonly catalog: PoolReadings;
+  readonly notes: OverlapNotes;
 }
 
 const DEBOUNCE_MS = 1_000;
@@ -23,12 +26,13 @@ const ALL = '*';
 const MOST_NOTES = 5;
 
 /**
- * Says in the log and by an Event, once, which NetworkNamespaces share addresses with a pool of pods or with each other. It is safe:
+ * Finds out, and says in the log and by an Event, once, which NetworkNamespaces share addresses with a pool of pods or with each other. It is safe:
  * the ledger gives each address once. But a pool that looks half free may be full.
  */
 export function reportOverlaps(options: ReportOverlapsOptions): AsyncDisposable {
-  const { log, events, networks, networksView, pools, catalog } = options;
-  const told = new Map<string, string>();
+  const { log, events, networks, networksView, pools, catalog, notes } = options;
+  /** Each pool is compared with each other one only after an edit: the status of a busy pool changes every second. */
+  let known: readonly Pool[] = [];
 
   return startReconciler(options, {
     kind: 'overlaps',
@@ -43,15 +47,16 @@ export function reportOverlaps(options: ReportOverlapsOptions): AsyncDisposable 
       const ofPods = catalog.names().flatMap((name) => catalog.find(name)?.facts.pool ?? []);
       const all = [...networks.all()];
       const own = all.flatMap(({ network: { network } }) => network?.pool ?? []);
-      const seen = new Set<string>();
-      for (const { object, network } of all) {
+      const everything = [...ofPods, ...own];
+      if (isSame(known, everything)) return undefined;
+      known = everything;
+      const described = new Map(own.map((pool) => [pool.name, describe(pool, everything)]));
+      for (const key of notes.keys()) if (!described.has(key)) notes.set(key, '');
+      for (const { object } of all) {
         const { metadata } = object;
         const key = keyOf(metadata);
-        seen.add(key);
-        const note = network.network === null ? '' : describe(network.network.pool, [...ofPods, ...own]);
-        if ((told.get(key) ?? '') === note) continue;
-        told.set(key, note);
-        if (note === '') continue;
+        const note = described.get(key) ?? '';
+        if (!notes.set(key, note) || note === '') continue;
         log.warn({ networkNamespace: key, overlap: note }, 'a NetworkNamespace shares addresses with another pool');
         const { namespace = '', name, uid } = metadata;
         const regarding = {
@@ -63,15 +68,24 @@ export function reportOverlaps(options: ReportOverlapsOptions): AsyncDisposable 
         };
         events.emit({ regarding, type: 'Warning', reason: 'Overlap', note });
       }
-      for (const key of told.keys()) if (!seen.has(key)) told.delete(key);
       return undefined;
     },
   });
 }
 
+function isSame(before: readonly Pool[], now: readonly Pool[]): boolean {
+  return before.length === now.length && before.every((pool, at) => pool === now[at] || holdsTheSame(pool, now[at]));
+}
+
+function holdsTheSame(before: Pool, now: Pool | undefined): boolean {
+  if (now === undefined || before.name !== now.name || before.domain !== now.domain) return false;
+  return before.addresses.equals(now.addresses);
+}
+
 function describe(pool: Pool, others: readonly Pool[]): string {
   const found = others
     .filter((other) => other.name !== pool.name && other.domain === pool.domain && other.family === pool.family)
+    .filter((other) => cidrsOverlap(pool.subnet, other.subnet))
     .flatMap((other) => sharedAddresses(pool, other) ?? []);
   if (found.length === 0) return '';
   return `${found.slice(0, MOST_NOTES).join('; ')}. Each address is given out only once`;

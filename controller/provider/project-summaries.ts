@@ -1,8 +1,10 @@
+import type { OverlapNotes } from '#controller/allocations/overlap-notes.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
 import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { type NetworkBlock, planSummary, type SummaryField } from '#controller/provider-plan/network-summary.ts';
+import { planOverlapCondition } from '#controller/provider-plan/overlap-condition.ts';
 import { startReconciler } from '#controller/reconcile/reconciler.ts';
 import { formatCidr } from '#pkg/ip/cidr.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
@@ -19,6 +21,8 @@ export interface SummarySources extends ProviderSources {
   readonly pools: ObjectView;
   readonly reserved: ObjectView;
   readonly catalog: PoolReadings;
+  /** Which of them share addresses with another pool. */
+  readonly overlaps: OverlapNotes;
   readonly debounceMs?: number;
 }
 
@@ -30,7 +34,7 @@ const DEBOUNCE_MS = 1_000;
  */
 export function projectSummaries(sources: SummarySources): AsyncDisposable {
   const { client, networks, networksView, allocationsView, records, pools, reserved, catalog } = sources;
-  const { networkResource, debounceMs = DEBOUNCE_MS } = sources;
+  const { networkResource, overlaps, now, debounceMs = DEBOUNCE_MS } = sources;
   const pace = new RepairPace(debounceMs, () => client.timing.nowMs());
   const field: SummaryField =
     networkResource.version === NETWORK_NAMESPACES.version ? 'ipAllocationSummary' : 'ipAllocationStatus';
@@ -68,6 +72,7 @@ export function projectSummaries(sources: SummarySources): AsyncDisposable {
         networksView.onChange((at) => enqueue(keyOf(at))),
         pools.onChange(() => sharing.clear()),
         reserved.onChange(enqueueAll),
+        overlaps.onChange(enqueue),
         records.onChange(({ before, after }) => {
           for (const record of [before, after]) {
             const name = record?.spec.pool.name ?? '';
@@ -80,23 +85,37 @@ export function projectSummaries(sources: SummarySources): AsyncDisposable {
     reconcile: async (key, { write }) => {
       const at = nameOfKey(key);
       const object = networksView.get(at);
-      const pool = networks.find(key)?.facts?.pool ?? null;
-      // Of a block that cannot be read nothing is known, and the counts of a network with DHCP are written by another operator.
-      if (object === null || pool === null || pool.isTerminating) return void pace.forget(key);
-      const tally = tallyNetwork(pool, { records, poolOf, configurationOf, reserved: catalog.reserved(pool.family) });
-      const status = planSummary(tally, blockOf(object, pool), fieldsOf(object['status']), field);
-      if (status === null) return undefined;
+      if (object === null) return void pace.forget(key);
+      const status = { ...planCounts(key, object), ...planConditions(key, object) };
+      if (Object.keys(status).length === 0) return undefined;
+      // A condition that was wiped comes back with another time: it is what was wanted before all the same.
+      const wish = { ...status, ...('conditions' in status ? { conditions: overlaps.find(key) } : {}) };
       const shown = (found: KubeObject) => Object.keys(status).map((name) => fieldsOf(found['status'])[name]);
-      const dueMs = pace.dueInMs(key, status, shown(object));
+      const dueMs = pace.dueInMs(key, wish, shown(object));
       if (dueMs !== 0) return dueMs ?? undefined;
       const { uid, resourceVersion } = object.metadata;
       const body = { metadata: { uid, resourceVersion }, status };
       const send = () => client.patch(networkResource, at, body, { subresource: 'status' });
       const written = await write(`the summary of NetworkNamespace ${key}`, send);
-      if ('object' in written) pace.wrote(key, status, shown(written.object));
+      if ('object' in written) pace.wrote(key, wish, shown(written.object));
       return written.requeueMs;
     },
   });
+
+  /** Of a block that cannot be read nothing is known, and the counts of a network with DHCP are somebody else's. */
+  function planCounts(key: string, object: KubeObject): Readonly<Record<string, unknown>> | null {
+    const pool = networks.find(key)?.facts?.pool ?? null;
+    if (pool === null || pool.isTerminating) return null;
+    const tally = tallyNetwork(pool, { records, poolOf, configurationOf, reserved: catalog.reserved(pool.family) });
+    return planSummary(tally, blockOf(object, pool), fieldsOf(object['status']), field);
+  }
+
+  function planConditions(key: string, { metadata, status }: KubeObject): { conditions: readonly unknown[] } | null {
+    const { conditions: before } = fieldsOf(status);
+    const { generation = 0 } = metadata;
+    const conditions = planOverlapCondition({ before, note: overlaps.find(key), generation, now: now() });
+    return conditions === null ? null : { conditions };
+  }
 }
 
 function blockOf({ spec }: KubeObject, { subnet }: Pool): NetworkBlock {

@@ -46,8 +46,7 @@ export function reconcileConfigurations(sources: ProviderSources): AsyncDisposab
       const object = configurations.get(nameOfKey(key));
       const configuration = object === null ? null : readNetworkConfiguration(object);
       if (configuration === null || book === null) return void pace.forget(key);
-      const all = [...networks.all()].map(({ network }) => network);
-      const networkNamespaces = all.filter(({ namespace }) => namespace === configuration.namespace);
+      const networkNamespaces = [...networks.all(configuration.namespace)].map(({ network }) => network);
       const facts = { configuration, networkNamespaces, allocations: book.of(key) };
       const step = nextOfConfiguration(facts, settings, now());
       switch (step.do) {

@@ -2,6 +2,7 @@ import { AllocationsByName } from '#controller/allocations/allocation-book.ts';
 import { GoneConfigurations } from '#controller/allocations/gone-configurations.ts';
 import { HeldAddresses } from '#controller/allocations/held-addresses.ts';
 import { NetworkPools } from '#controller/allocations/network-pools.ts';
+import { OverlapNotes } from '#controller/allocations/overlap-notes.ts';
 import { reconcileAllocations } from '#controller/allocations/reconcile-allocations.ts';
 import { reportOverlaps } from '#controller/allocations/report-overlaps.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
@@ -98,13 +99,15 @@ function startVitistack(options: ServeVitistackOptions, { stack, watch }: Visit,
     restore,
   };
   stack.use(reconcileAllocations(sources));
-  stack.use(reportOverlaps({ ...options, networks, networksView: views.networks, pools }));
+  const overlaps = new OverlapNotes();
+  stack.use(reportOverlaps({ ...options, networks, networksView: views.networks, pools, notes: overlaps }));
   const provider = {
     configurationsView: views.configurations,
     allocationsView: views.allocations,
     networksView: views.networks,
     networkResource: networksResource,
     settings: options.providerSettings,
+    overlaps,
     role: ROLE,
   };
   stack.use(serveProvider({ ...options, ...provider, networks }));
