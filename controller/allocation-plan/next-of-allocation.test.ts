@@ -105,12 +105,24 @@ describe('while nothing can be given, it says why', () => {
     { name: 'etcd was restored', seen: { hold: 'etcd was restored' }, expected: says(/etcd was restored/, 'Pending') },
     {
       name: 'the range is exhausted',
-      seen: { room: { hasFree: false, total: 253n } },
+      seen: { room: { hasFree: false, total: 253n, holders: () => '' } },
       expected: says(/^NetworkNamespace prod-network is exhausted: 253\/253 addresses are in use$/),
     },
     {
+      name: 'the range is exhausted, and small enough to say who has it',
+      seen: { room: { hasFree: false, total: 1n, holders: () => '10.0.2.50 by Pod prod/web-0 eth0 on worker-1' } },
+      expected: says(/exhausted: 1\/1 addresses are in use \(10\.0\.2\.50 by Pod prod\/web-0 eth0 on worker-1\)$/),
+    },
+    {
+      name: 'its domain was changed under addresses in use (point 13)',
+      seen: { otherDomain: 'blue' },
+      expected: says(
+        /is in domain default now, and addresses of it are in use in domain blue: nothing new is given out/,
+      ),
+    },
+    {
       name: 'all addresses are reserved',
-      seen: { room: { hasFree: false, total: 0n } },
+      seen: { room: { hasFree: false, total: 0n, holders: () => '' } },
       expected: says(/all of them are reserved/),
     },
   ])('$name', ({ seen, expected }) => {
@@ -306,6 +318,11 @@ describe('an address that the status shows without a record', () => {
     expect(next(observe({ allocation: withStatus({ ...GIVEN, address }) }))).toMatchObject({
       status: { phase: 'Error', message: expect.stringMatching(message) as string },
     });
+  });
+
+  test('gets none in another domain than the one that the addresses of its network are in', () => {
+    const seen = observe({ allocation: withStatus({ ...GIVEN }), otherDomain: 'blue' });
+    expect(next(seen)).toEqual(says(/in use in domain blue/));
   });
 
   test('waits for its network', () => {

@@ -4,7 +4,7 @@ import { objectToAsked, objectToHolder, objectToPlace, readRequested } from './a
 import { planAllocationStatus, type WantedStatus } from './allocation-status.ts';
 import type { AllocationRest, AllocationStep } from './allocation-step.ts';
 import { missingAllocationMetadata } from './missing-metadata.ts';
-import { objectToNetwork } from './network-objection.ts';
+import { objectToDomain, objectToNetwork } from './network-objection.ts';
 import { nextOfDeletedAllocation } from './next-of-deleted-allocation.ts';
 import { nextOfHeld } from './next-of-held.ts';
 import type { ObservedAllocation } from './observed-allocation.ts';
@@ -40,8 +40,13 @@ function nextWithoutRecord(seen: ObservedAllocation): AllocationStep {
   const { lastAddress } = allocation;
   if (lastAddress !== null && objectToAsked(lastAddress, seen) === null) return prepare(seen, lastAddress);
   if (room.hasFree) return prepare(seen, null);
-  const used = room.total === 0n ? 'all of them are reserved' : `${room.total}/${room.total} addresses are in use`;
-  return fail(seen, `NetworkNamespace ${network?.name} is exhausted: ${used}`, 'exhausted');
+  return fail(seen, `NetworkNamespace ${network?.name} is exhausted: ${sayUse(room)}`, 'exhausted');
+}
+
+function sayUse({ total, holders }: ObservedAllocation['room']): string {
+  if (total === 0n) return 'all of them are reserved';
+  const named = holders();
+  return `${total}/${total} addresses are in use${named === '' ? '' : ` (${named})`}`;
 }
 
 /** Exactly what was asked for, or nothing: no substitute is given. */
@@ -66,6 +71,8 @@ function nextOfShown(seen: ObservedAllocation, address: Address): AllocationStep
   }
   const outside = objectToPlace(address, facts.pool);
   if (outside !== null) return fail(seen, `it shows an address that it cannot have: ${outside}`);
+  const moved = objectToDomain(seen);
+  if (moved !== null) return fail(seen, moved);
   const refusal = objectToHolder(address, seen);
   if (refusal !== null) {
     return refuse(seen, `${refusal.message}; both are left as they are, and one of the two has to go`, refusal.heldBy);

@@ -24,7 +24,11 @@ export interface ObservedAllocation {
     readonly hasFree: boolean;
     /** How many addresses could ever be given out. */
     readonly total: bigint;
+    /** Who has them, where they are few enough to be named; else empty. */
+    readonly holders: () => string;
   };
+  /** The domain that addresses of the network are in use in, if the network names another one now. Looked for only without a record. */
+  readonly otherDomain: string | null;
   /** Why nothing new is given out for a while; null if it is. */
   readonly hold: string | null;
   /** Since when this process leads. */

@@ -2,13 +2,16 @@ import { isRecordOfAllocation } from '#controller/allocation-plan/allocation-rec
 import type { ObservedAllocation } from '#controller/allocation-plan/observed-allocation.ts';
 import { type FreshObjects, keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
 import type { FreshRecords } from '#controller/give/fresh-records.ts';
+import { nameHolders } from '#controller/give/name-holders.ts';
 import type { PoolSpaces } from '#controller/give/pool-spaces.ts';
 import type { RestoreHold } from '#controller/give/restore-hold.ts';
 import type { Unserved } from '#controller/give/unserved.ts';
+import type { Address } from '#pkg/ip/address.ts';
 import { recordName } from '#pkg/record/record-metadata.ts';
 import { type IpAllocation, readIpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
 import type { GoneConfigurations } from './gone-configurations.ts';
 import type { NetworkPools } from './network-pools.ts';
+import type { UsedDomains } from './used-domains.ts';
 
 export interface AllocationSources {
   readonly allocations: FreshObjects;
@@ -18,6 +21,7 @@ export interface AllocationSources {
   readonly spaces: PoolSpaces;
   readonly unserved: Unserved;
   readonly restore: RestoreHold;
+  readonly domains: UsedDomains;
   readonly leadingSince: Date;
 }
 
@@ -36,13 +40,17 @@ export function asAsking({ namespace, name, networkNamespace, createdAt }: IpAll
 
 /** All that is known of an IPAllocation now, from caches and own writes. */
 export function observeAllocation(sources: AllocationSources, allocation: IpAllocation): ObservedAllocation {
-  const { configurations, records, networks, spaces, unserved, restore, leadingSince } = sources;
+  const { configurations, records, networks, spaces, unserved, restore, leadingSince, domains } = sources;
   const { namespace, networkConfiguration } = allocation;
   const asking = asAsking(allocation);
   const found = networks.find(asking.pool);
   const facts = found?.facts ?? null;
   const domain = facts?.pool?.domain ?? null;
   const configuration = configurations.find({ namespace, name: networkConfiguration });
+  const recordAt = (address: Address) => (domain === null ? null : records.get(recordName(address, domain)));
+  const own = records.ofHolder({ kind: 'IPAllocation', namespace, name: allocation.name }, (record) =>
+    isRecordOfAllocation(record, allocation),
+  );
   return {
     allocation,
     network: found?.network ?? null,
@@ -55,14 +63,14 @@ export function observeAllocation(sources: AllocationSources, allocation: IpAllo
             isDeleting: configuration.metadata.deletionTimestamp !== undefined,
           },
     configurationGoneMs: configurations.goneMs({ namespace, name: networkConfiguration }),
-    records: records.ofHolder({ kind: 'IPAllocation', namespace, name: allocation.name }, (record) =>
-      isRecordOfAllocation(record, allocation),
-    ),
-    recordAt: (address) => (domain === null ? null : records.get(recordName(address, domain))),
+    records: own,
+    recordAt,
     room: {
       hasFree: facts !== null && spaces.freeCount(facts) > BigInt(unserved.countBefore(asking)),
       total: facts === null ? 0n : spaces.total(facts),
+      holders: () => nameHolders(facts, recordAt),
     },
+    otherDomain: own.length > 0 || facts?.pool == null ? null : domains.otherThan(facts.pool),
     hold: restore.find()?.why ?? null,
     leadingSince,
   };

@@ -9,6 +9,7 @@ import type { ShownAddresses } from '#controller/give/shown-addresses.ts';
 import { leaveLine, wakeLine } from '#controller/give/waiting-line.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { type Enqueue, type Pass, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { AllocationsByName } from './allocation-book.ts';
 import { asAsking, observeAllocation, readAllocationAt } from './allocation-observer.ts';
 import { type AllocationDeps, carryOutAllocation, confirmAllocation } from './carry-out-allocation.ts';
@@ -58,11 +59,13 @@ export function reconcileAllocations(options: ReconcileAllocationsOptions): Asyn
           leaveLine(key, null, lineOf(options), pass.enqueue);
           return vanished.look(key);
         }
-        vanished.isBack(key);
         const seen = observeAllocation(options, allocation);
         const step = nextOfAllocation(seen, now());
         if ('heldRecord' in step && step.heldRecord !== undefined) held.add(key, step.heldRecord);
-        if (step.do === 'rest') return settle(seen, step.why, options, pass);
+        if (step.do === 'rest') {
+          const againMs = settle(seen, step.why, options, pass);
+          return Math.min(againMs, (await vanished.lookForEarlier(allocation)) ?? againMs);
+        }
         if (!isConfirmed && (step.do === 'take' || step.do === 'name-record')) {
           await confirmAllocation(allocation, options);
           isConfirmed = true;
@@ -136,7 +139,15 @@ function watchAllocations(options: ReconcileAllocationsOptions, enqueue: Enqueue
       const record = after ?? before;
       if (record === null) return;
       if (record.spec.holder.kind === 'IPAllocation') enqueue(keyOf(record.spec.holder));
+      if (after === null && isOfOtherDomain(record, options))
+        unserved.notInLine(record.spec.pool.name).forEach(enqueue);
       held.waitingFor(record.name).forEach(enqueue);
     }),
   ];
+}
+
+/** Its network has another domain now: those that ask for an address may have waited for its end. */
+function isOfOtherDomain({ spec: { pool, domain } }: IpRecord, { networks }: ReconcileAllocationsOptions): boolean {
+  const now = networks.find(pool.name)?.facts?.pool?.domain;
+  return now !== undefined && now !== domain;
 }

@@ -1,9 +1,10 @@
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { NO_EVENTS } from '#pkg/kube/events/events.ts';
 import { failure } from '#pkg/kube/objects/outcome.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { buildAllocationRecord, buildNetwork } from '#test/support/build-allocation.ts';
+import type { IpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
+import { buildAllocation, buildAllocationRecord, buildNetwork } from '#test/support/build-allocation.ts';
 import { GoneConfigurations } from './gone-configurations.ts';
 import { VanishedAllocations } from './vanished-allocations.ts';
 
@@ -11,9 +12,16 @@ const KEY = 'datacenter-01/web-server-01-eth0';
 
 interface World {
   readonly isConfigurationThere?: boolean;
-  readonly isAllocationThere?: boolean;
+  /** The NetworkConfiguration of the IPAllocation that is there. */
+  readonly allocationOf?: string;
   readonly ttlSeconds?: number;
 }
+
+/** One of the same name, with another uid. */
+const allocated = (networkConfigurationName: string) => ({
+  metadata: { namespace: 'datacenter-01', name: 'web-server-01-eth0', uid: 'another', resourceVersion: '2' },
+  spec: { networkNamespaceName: 'prod-network', networkConfigurationName },
+});
 
 function build(world: World) {
   let nowMs = 0;
@@ -23,8 +31,11 @@ function build(world: World) {
   const client = {
     timing: { nowMs: () => nowMs },
     get: async ({ kind }: { kind: string }) => {
-      const isThere = kind === 'IPAllocation' ? now.isAllocationThere : now.isConfigurationThere;
-      return isThere === true ? { ok: true, object } : failure('NotFound', 'gone');
+      if (kind === 'IPAllocation' && now.allocationOf !== undefined)
+        return { ok: true, object: allocated(now.allocationOf) };
+      return kind !== 'IPAllocation' && now.isConfigurationThere === true
+        ? { ok: true, object }
+        : failure('NotFound', 'gone');
     },
   };
   const record = buildAllocationRecord();
@@ -53,7 +64,12 @@ function build(world: World) {
     await vanished.look(KEY);
     return released;
   };
-  return { look, now };
+  const lookBeside = async (atMs: number, allocation: IpAllocation) => {
+    nowMs = atMs;
+    await vanished.lookForEarlier(allocation);
+    return released;
+  };
+  return { look, lookBeside, now };
 }
 
 test('what a vanished allocation held is given back when its NetworkConfiguration has been gone for its whole time', async () => {
@@ -66,7 +82,7 @@ test('what a vanished allocation held is given back when its NetworkConfiguratio
 test.each([
   { name: 'while its NetworkConfiguration lives', world: { isConfigurationThere: true } },
   { name: 'without a time to live', world: { ttlSeconds: 0 } },
-  { name: 'while the IPAllocation is there after all', world: { isAllocationThere: true } },
+  { name: 'while the IPAllocation is there after all', world: { allocationOf: 'web-server-01' } },
 ])('it is kept $name', async ({ world }) => {
   const { look } = build(world);
   expect(await look(0)).toEqual([]);
@@ -78,4 +94,20 @@ test('a NetworkConfiguration that comes back at the last moment keeps it', async
   await look(0);
   now.isConfigurationThere = true;
   expect(await look(3_600_000)).toEqual([]);
+});
+
+describe('where the name is that of another one now', () => {
+  test("of another NetworkConfiguration: the record is nobody else's, and is given back in the same way", async () => {
+    const { lookBeside } = build({ allocationOf: 'new' });
+    const there = buildAllocation({ uid: 'another', networkConfiguration: 'new' });
+    expect(await lookBeside(0, there)).toEqual([]);
+    expect(await lookBeside(3_600_000, there)).toEqual(['10.0.2.50']);
+  });
+
+  test('of the same NetworkConfiguration: it goes on with the record', async () => {
+    const { lookBeside } = build({ allocationOf: 'web-server-01' });
+    const there = buildAllocation({ uid: 'another' });
+    await lookBeside(0, there);
+    expect(await lookBeside(7_200_000, there)).toEqual([]);
+  });
 });

@@ -1,9 +1,13 @@
+import { isRecordOfAllocation } from '#controller/allocation-plan/allocation-record.ts';
 import { GONE_FOR_MS } from '#controller/allocation-plan/next-of-held.ts';
-import { nameOfKey } from '#controller/give/fresh-objects.ts';
+import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
 import { Vanished } from '#controller/give/vanished.ts';
 import type { ReconcilerContext } from '#controller/reconcile/reconciler.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import type { Outcome } from '#pkg/kube/objects/outcome.ts';
 import { IP_ALLOCATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
 import { type IpRecord, isHeldState } from '#pkg/record/ip-record.ts';
+import { type IpAllocation, readIpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
 import { type AllocationDeps, giveBack } from './carry-out-allocation.ts';
 
 /** How often it is looked up at most whether a NetworkConfiguration is still there. */
@@ -30,16 +34,28 @@ export class VanishedAllocations {
     });
   }
 
-  isBack(key: string): void {
-    this.#reports.isBack(key);
+  /** Returns when to look again, or undefined. */
+  look(key: string): Promise<number | undefined> {
+    return this.#look(key, this.#recordsOf(key));
   }
 
-  /** Returns when to look again, or undefined. */
-  async look(key: string): Promise<number | undefined> {
+  /** The same for one of another NetworkConfiguration that had the name of this one: nothing else asks for its record any more. */
+  async lookForEarlier(allocation: IpAllocation): Promise<number | undefined> {
+    const key = keyOf(allocation);
+    const records = this.#recordsOf(key).filter((record) => !isRecordOfAllocation(record, allocation));
+    if (records.length > 0) return this.#look(key, records);
+    this.#reports.isBack(key);
+    return undefined;
+  }
+
+  #recordsOf(key: string): readonly IpRecord[] {
     const { namespace, name } = nameOfKey(key);
-    const isOwn = ({ spec: { holder, state } }: IpRecord) =>
+    const isNamed = ({ spec: { holder, state } }: IpRecord) =>
       holder.kind === 'IPAllocation' && holder.namespace === namespace && holder.name === name && isHeldState(state);
-    const records = this.#deps.records.ofHolder({ kind: 'IPAllocation', namespace, name }, isOwn);
+    return this.#deps.records.ofHolder({ kind: 'IPAllocation', namespace, name }, isNamed);
+  }
+
+  async #look(key: string, records: readonly IpRecord[]): Promise<number | undefined> {
     // One without a uid was imported, and its IPAllocation is still to come.
     const soonMs = this.#reports.look(
       key,
@@ -61,8 +77,15 @@ export class VanishedAllocations {
     const leftMs = Math.max(ttlSeconds * 1_000, GONE_FOR_MS) - (configurations.goneMs(at) ?? 0);
     if (leftMs > 0) return leftMs;
     const found = await client.get(IP_ALLOCATIONS, { namespace: holder.namespace, name: holder.name });
-    if (found.ok || found.because !== 'NotFound' || !(await configurations.look(at))) return LOOK_AGAIN_MS;
+    if (isStillHeld(record, found) || !(await configurations.look(at))) return LOOK_AGAIN_MS;
     const ending = await giveBack(record, this.#deps);
     return typeof ending === 'number' ? ending : undefined;
   }
+}
+
+/** Unless the API server says that it is gone, or is of another NetworkConfiguration now. */
+function isStillHeld(record: IpRecord, found: Outcome<KubeObject>): boolean {
+  if (!found.ok) return found.because !== 'NotFound';
+  const there = readIpAllocation(found.object);
+  return there === null || isRecordOfAllocation(record, there);
 }

@@ -105,6 +105,13 @@ describe('the status of a claim', () => {
     expect(planClaimStatus({ ...claim, generation: 2 }, full('x'), NOW)).not.toBeNull();
   });
 
+  test('is written again when somebody else has the address of a small pool', () => {
+    const conditions = planClaimStatus(buildClaim(), full('1/1 (10.0.0.5 by Pod a), 1 waits'), NOW)?.conditions;
+    const claim = buildClaim({ conditions });
+    expect(planClaimStatus(claim, full('1/1 (10.0.0.5 by Pod a), 90 wait'), NOW)).toBeNull();
+    expect(planClaimStatus(claim, full('1/1 (10.0.0.5 by Pod b), 1 waits'), NOW)).not.toBeNull();
+  });
+
   test('is written where the condition is there and the reference is not: a move carries no status', () => {
     const conditions = planClaimStatus(buildClaim(), ready, NOW)?.conditions;
     expect(planClaimStatus(buildClaim({ conditions }), ready, NOW)).toMatchObject({ addressRef: { name: 'vm-0' } });

@@ -136,7 +136,7 @@ describe('a living claim', () => {
     },
     {
       name: 'the pool is full',
-      seen: { room: { hasFree: false, total: 2n, waiting: 3 } },
+      seen: { room: { hasFree: false, total: 2n, holders: () => '', waiting: 3 } },
       step: 'write-status exhausted',
     },
   ])('$name: $step', ({ seen, step }) => {
@@ -304,8 +304,13 @@ describe('what a claim that is not Ready says', () => {
     },
     {
       name: 'a full pool',
-      seen: { room: { hasFree: false, total: 250n, waiting: 1 } },
+      seen: { room: { hasFree: false, total: 250n, holders: () => '', waiting: 1 } },
       says: 'PoolExhausted: pool lab is exhausted: 250/250 addresses are in use, 1 claim waits',
+    },
+    {
+      name: 'a full pool that is small enough to say who has it',
+      seen: { room: { hasFree: false, total: 1n, holders: () => '10.0.0.5 by Pod prod/web-0', waiting: 2 } },
+      says: 'PoolExhausted: pool lab is exhausted: 1/1 addresses are in use (10.0.0.5 by Pod prod/web-0), 2 claims wait',
     },
     {
       name: 'an IPAddress of its name for another pool',

@@ -89,7 +89,8 @@ function nextWithoutAddress(seen: ObservedClaim, now: Date): ClaimStep {
   if (objection !== null) return say(seen, now, notReady(objection), 'pool-not-ready');
   if (room.hasFree) return { do: 'take' };
   const { total, waiting } = room;
-  const message = `pool ${claim.pool} is exhausted: ${total}/${total} addresses are in use, ${waiting} ${waiting === 1 ? 'claim waits' : 'claims wait'}`;
+  const named = room.holders();
+  const message = `pool ${claim.pool} is exhausted: ${total}/${total} addresses are in use${named === '' ? '' : ` (${named})`}, ${waiting} ${waiting === 1 ? 'claim waits' : 'claims wait'}`;
   return say(seen, now, { isReady: false, reason: 'PoolExhausted', message }, 'exhausted');
 }
 

@@ -2,6 +2,7 @@ import type { ObservedClaim } from '#controller/claim-plan/observed-claim.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { type FreshObjects, keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
 import type { FreshRecords } from '#controller/give/fresh-records.ts';
+import { nameHolders } from '#controller/give/name-holders.ts';
 import type { PoolSpaces } from '#controller/give/pool-spaces.ts';
 import type { Hold, RestoreHold } from '#controller/give/restore-hold.ts';
 import type { Unserved } from '#controller/give/unserved.ts';
@@ -11,6 +12,7 @@ import { isRecordOfClaim } from '#pkg/capi/claim-record.ts';
 import { type Claim, readClaim } from '#pkg/capi/read-claim.ts';
 import { hasPauseMark } from '#pkg/capi/read-cluster.ts';
 import { type MachineAddress, readIpAddress } from '#pkg/capi/read-ip-address.ts';
+import type { Address } from '#pkg/ip/address.ts';
 import { namespaceMismatch } from '#pkg/pool/objections.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
@@ -95,11 +97,18 @@ export function holdOf(
   return expected.length === 0 ? null : findMoveHold(claim.pool, keyOf(claim), expected, now());
 }
 
-function roomFor({ spaces, unserved }: ClaimSources, claim: Claim, facts: PoolFacts | null): ObservedClaim['room'] {
-  if (facts === null) return { hasFree: false, total: 0n, waiting: 1 };
+function roomFor(
+  { spaces, unserved, records }: ClaimSources,
+  claim: Claim,
+  facts: PoolFacts | null,
+): ObservedClaim['room'] {
+  if (facts === null) return { hasFree: false, total: 0n, holders: () => '', waiting: 1 };
+  const domain = facts.pool?.domain ?? null;
+  const recordAt = (address: Address) => (domain === null ? null : records.get(recordName(address, domain)));
   return {
     hasFree: spaces.freeCount(facts) > BigInt(unserved.countBefore(claim)),
     total: spaces.total(facts),
+    holders: () => nameHolders(facts, recordAt),
     waiting: unserved.countWith(claim),
   };
 }

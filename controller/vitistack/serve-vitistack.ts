@@ -5,6 +5,7 @@ import { NetworkPools } from '#controller/allocations/network-pools.ts';
 import { OverlapNotes } from '#controller/allocations/overlap-notes.ts';
 import { reconcileAllocations } from '#controller/allocations/reconcile-allocations.ts';
 import { reportOverlaps } from '#controller/allocations/report-overlaps.ts';
+import { UsedDomains } from '#controller/allocations/used-domains.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { FreshObjects, keyOf } from '#controller/give/fresh-objects.ts';
 import { FreshRecords } from '#controller/give/fresh-records.ts';
@@ -97,6 +98,7 @@ function startVitistack(options: ServeVitistackOptions, { stack, watch }: Visit,
     held: new HeldAddresses(),
     leadingSince: now(),
     restore,
+    domains: new UsedDomains(recordsView),
   };
   stack.use(reconcileAllocations(sources));
   const overlaps = new OverlapNotes();

@@ -99,7 +99,7 @@ export function observeClaim(change: Partial<ObservedClaim> = {}): ObservedClaim
     address: null,
     addressRecord: null,
     records: [],
-    room: { hasFree: true, total: 256n, waiting: 1 },
+    room: { hasFree: true, total: 256n, holders: () => '', waiting: 1 },
     hold: null,
     ...change,
   };

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
+import { buildAllocationRecord, buildNetwork } from '#test/support/build-allocation.ts';
+import { UsedDomains } from './used-domains.ts';
+
+const poolIn = (domain?: string) => {
+  const annotations = domain === undefined ? {} : { 'ipledger.io/domain': domain };
+  const { network } = buildNetwork({ metadata: { annotations } });
+  return network?.pool ?? expect.unreachable();
+};
+
+function build() {
+  const records: IpRecord[] = [];
+  let looks = 0;
+  const domains = new UsedDomains({
+    walkPool: (name) => {
+      looks += 1;
+      return records.filter(({ spec }) => spec.pool.name === name);
+    },
+  });
+  return { domains, records, looks: () => looks };
+}
+
+test('a pool whose records are in its domain is looked through once', () => {
+  const { domains, records, looks } = build();
+  records.push(buildAllocationRecord());
+  const pool = poolIn();
+  expect([domains.otherThan(pool), domains.otherThan(pool), looks()]).toEqual([null, null, 1]);
+});
+
+test('an edit is looked at anew: addresses in use keep it in their domain until the last of them is given back', () => {
+  const { domains, records } = build();
+  records.push(buildAllocationRecord());
+  expect(domains.otherThan(poolIn())).toBeNull();
+  const moved = poolIn('blue');
+  expect(domains.otherThan(moved)).toBe('default');
+  records.pop();
+  expect(domains.otherThan(moved)).toBeNull();
+});
