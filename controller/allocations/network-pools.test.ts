@@ -29,12 +29,14 @@ function build() {
   return { pools, see };
 }
 
-test('a pool stays the same object while only a summary in the status changes, and that is no edit', () => {
+test('a pool stays the same object while only a summary in the status or an annotation of somebody else changes, and that is no edit', () => {
   const { pools, see } = build();
   expect(see(buildNetworkNamespace())).toEqual([NAME]);
   const before = pools.find(NAME)?.facts?.pool;
   const summary = { ipAllocationSummary: { allocatedCount: 15 } };
   expect(see(buildNetworkNamespace({ status: summary, metadata: { resourceVersion: '9' } }))).toEqual([]);
+  const noted = { metadata: { annotations: { 'somebody.test/seen': '1' }, resourceVersion: '10' } };
+  expect(see(buildNetworkNamespace({ status: summary, ...noted }))).toEqual([]);
   expect(pools.find(NAME)?.facts?.pool).toBe(before);
 });
 

@@ -3,6 +3,7 @@ import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
 import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import type { PoolFacts } from '#controller/project/pool-conditions.ts';
+import { DOMAIN_ANNOTATION } from '#pkg/crd/decode-domain.ts';
 import { isMap, type KubeObject, type ObjectName } from '#pkg/kube/objects/kube-object.ts';
 import { type NetworkNamespace, type RangeRules, readNetworkNamespace } from '#pkg/vitistack/read-network-namespace.ts';
 
@@ -82,10 +83,11 @@ export class NetworkPools implements Disposable {
   }
 }
 
-/** What a pool rests on: others write a summary into the status after each allocation. */
+/** What a pool rests on: an edit makes all its allocations be looked at, and others write annotations and statuses all the time. */
 function printOf({ metadata, spec, status }: KubeObject): string {
-  const { uid, annotations, deletionTimestamp } = metadata;
+  const { uid, deletionTimestamp } = metadata;
+  const domain = metadata.annotations?.[DOMAIN_ANNOTATION];
   const { provisioningPhase, ipv4Prefix, vlanId } = isMap(status) ? status : {};
   const allocation = isMap(spec) ? spec['ipAllocation'] : undefined;
-  return JSON.stringify([uid, annotations, deletionTimestamp, provisioningPhase, ipv4Prefix, vlanId, allocation]);
+  return JSON.stringify([uid, domain, deletionTimestamp, provisioningPhase, ipv4Prefix, vlanId, allocation]);
 }
