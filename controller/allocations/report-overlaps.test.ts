@@ -1,7 +1,7 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { Listeners } from '#controller/cluster-view/listeners.ts';
+import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { EmittedEvent } from '#pkg/kube/events/events.ts';
 import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
@@ -23,10 +23,16 @@ function counted(pool: Pool, count: { looks: number }): Pool {
 }
 
 test('the overlap of two pools is found after an edit, and is not looked for again when only a status has changed', async () => {
-  const count = { looks: 0 };
+  let comparisons = 0;
   const changes = new Listeners<never>();
   const network = buildNetwork({ block: { ipv4RangeStart: '10.0.2.50' } });
-  let pods = counted(buildPool({ name: 'pods', subnet: '10.0.2.0/24', ips: ['10.0.2.60-10.0.2.70'] }), count);
+  const { addresses } = network.network?.pool ?? expect.unreachable();
+  const intersect = (other: IntervalSet) => {
+    comparisons += 1;
+    return IntervalSet.prototype.intersect.call(addresses, other);
+  };
+  Object.assign(addresses, { intersect });
+  let pods = buildPool({ name: 'pods', subnet: '10.0.2.0/24', ips: ['10.0.2.60-10.0.2.70'] });
   const told: EmittedEvent[] = [];
   const notes = new OverlapNotes();
   const view = { synced: Promise.resolve(), onChange: (listener: () => void) => changes.add(listener) };
@@ -49,14 +55,14 @@ test('the overlap of two pools is found after an edit, and is not looked for aga
   await vi.waitFor(() => expect(notes.find('datacenter-01/prod-network')).toContain('10.0.2.60-10.0.2.70'), PATIENCE);
   expect(told.map(({ reason }) => reason)).toEqual(['Overlap']);
 
-  // Read anew, with the same addresses: they are compared once, and not with each other pool.
-  const same = buildPool({ name: 'pods', subnet: '10.0.2.0/24', ips: ['10.0.2.60-10.0.2.70'] });
-  const again = { looks: 0 };
-  pods = counted(same, again);
+  expect(comparisons).toBe(1);
+
+  // Read anew, with the same addresses.
+  const seen = { looks: 0 };
+  pods = counted(buildPool({ name: 'pods', subnet: '10.0.2.0/24', ips: ['10.0.2.60-10.0.2.70'] }), seen);
   changes.tell(undefined as never);
-  await vi.waitFor(() => expect(again.looks).toBe(1), PATIENCE);
-  await wait(100);
-  expect(again.looks).toBe(1);
+  await vi.waitFor(() => expect(seen.looks).toBeGreaterThan(0), PATIENCE);
+  expect(comparisons).toBe(1);
 
   pods = buildPool({ name: 'pods', subnet: '10.0.2.0/24', ips: ['10.0.2.2-10.0.2.9'] });
   changes.tell(undefined as never);

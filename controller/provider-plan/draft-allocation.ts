@@ -5,6 +5,7 @@ import { allocationName, otherAllocationName } from '#pkg/vitistack/provider-nam
 import type { NetworkConfiguration, ShownInterface } from '#pkg/vitistack/read-network-configuration.ts';
 import type { NetworkNamespace } from '#pkg/vitistack/read-network-namespace.ts';
 import {
+  ALLOCATION_FINALIZER,
   allocationLabels,
   configurationOwner,
   LAST_ADDRESS_ANNOTATION,
@@ -34,6 +35,8 @@ export function draftAllocation(
       metadata: {
         namespace,
         name: allocationName(name, wanted.name),
+        // It would be the first thing to be added.
+        finalizers: [ALLOCATION_FINALIZER],
         labels: allocationLabels(network.name, name),
         annotations: {
           [MADE_ANNOTATION]: name,

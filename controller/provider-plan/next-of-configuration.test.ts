@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { TAKEN_OVER_ANNOTATION } from '#pkg/vitistack/provider-names.ts';
-import { CONFIGURATION_FINALIZER, LAST_ADDRESS_ANNOTATION, MADE_ANNOTATION } from '#pkg/vitistack/vitistack-names.ts';
+import {
+  ALLOCATION_FINALIZER,
+  CONFIGURATION_FINALIZER,
+  LAST_ADDRESS_ANNOTATION,
+  MADE_ANNOTATION,
+} from '#pkg/vitistack/vitistack-names.ts';
 import { allocated, allocation, configuration, factsOf, network } from '#test/support/build-configuration.ts';
 import type { ConfigurationStep } from './configuration-step.ts';
 import type { ConfigurationFacts } from './judge-configuration.ts';
@@ -168,7 +173,7 @@ test.each<{ name: string; facts: ConfigurationFacts; isStrict?: boolean; step: s
   expect(brief(next(facts, isStrict))).toBe(step);
 });
 
-test('the IPAllocation of an interface has the name, labels and owner of the published example', () => {
+test('the IPAllocation of an interface has the name, labels and owner of the published example, and our finalizer from the start', () => {
   const step = next(factsOf(configuration()));
   expect(step).toMatchObject({
     drafts: [
@@ -177,6 +182,7 @@ test('the IPAllocation of an interface has the name, labels and owner of the pub
           metadata: {
             namespace: 'datacenter-01',
             name: 'web-eth0',
+            finalizers: [ALLOCATION_FINALIZER],
             labels: { 'vitistack.io/network-namespace': 'prod-network', 'vitistack.io/network-configuration': 'web' },
             ownerReferences: [
               { apiVersion: 'vitistack.io/v1alpha1', kind: 'NetworkConfiguration', name: 'web', uid: 'uid-of-web' },
