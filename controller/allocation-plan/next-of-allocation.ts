@@ -101,7 +101,10 @@ function refuse(seen: ObservedAllocation, message: string, heldBy: IpRecord | un
   return heldBy === undefined || !isSaid ? step : { ...step, heldRecord: heldBy.name };
 }
 
+/** The first phase is Pending, whatever becomes of it: the page has no way from nothing to Error. */
 function say({ allocation }: ObservedAllocation, wanted: WantedStatus, why: AllocationRest): AllocationStep {
-  const status = planAllocationStatus(allocation, wanted);
+  const isFirst = allocation.phase === null && wanted.phase === 'Error';
+  const message = `asks NetworkNamespace ${allocation.networkNamespace} for an address`;
+  const status = planAllocationStatus(allocation, isFirst ? { phase: 'Pending', message } : wanted);
   return status === null ? { do: 'rest', why } : { do: 'write-status', status, why };
 }
