@@ -3,12 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { IP_ALLOCATIONS, NETWORK_CONFIGURATIONS, NETWORK_NAMESPACES } from '#pkg/kube/objects/vitistack-resources.ts';
 import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
-import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import { ALLOCATION_FINALIZER } from '#pkg/vitistack/vitistack-names.ts';
 import { specOf } from '#test/contract/record-spec.ts';
-import { mortal } from '#test/support/mortal-client.ts';
 import { turnedClock } from '#test/support/turned-clock.ts';
 import { type AllocationStage, allocationOf, NAMESPACE, PATIENCE, startAllocationStage } from './allocation-stage.ts';
+import { deaths, leadUntilDead } from './mortal-leader.ts';
 import { sure } from './spider-objects.ts';
 
 let stage: AllocationStage;
@@ -23,25 +22,6 @@ const at = (name: string) => ({ namespace: NAMESPACE, name });
 const untilRecords = (expected: readonly string[]) =>
   vi.waitFor(async () => expect((await stage.records()).toSorted()).toEqual(expected), PATIENCE);
 
-async function leadUntilDead(diesAt: number, isSent: boolean, act: () => Promise<unknown>): Promise<void> {
-  const { client, died, isDead } = mortal(stage.cluster.controller(), diesAt, isSent);
-  const ledger = openKubernetesLedger(client, { timeoutMs: 300, attemptTimeoutMs: 100 });
-  await using _leader = stage.lead({
-    client,
-    ledger,
-    viewClient: stage.cluster.controller(),
-    isLeader: () => !isDead(),
-  });
-  await act();
-  await died;
-}
-
-const deaths = (writes: readonly number[]) =>
-  writes.flatMap((write) => [
-    { write, when: 'before', isSent: false },
-    { write, when: 'after', isSent: true },
-  ]);
-
 describe('a leader that is killed and followed by another one', () => {
   beforeEach(async () => {
     await stage.network('prod-network', { ipv4RangeStart: '10.0.2.50' });
@@ -49,15 +29,15 @@ describe('a leader that is killed and followed by another one', () => {
 
   test.each(deaths([1, 2, 3, 4]))(
     '$when write $write of an allocation: one record, the same address',
-    async ({ write, isSent }) => {
-      await leadUntilDead(write, isSent, () => stage.allocation('vm-0'));
+    async (death) => {
+      await leadUntilDead(stage, death, () => stage.allocation('vm-0'));
       await using _next = stage.lead();
       expect(await stage.served('vm-0')).toMatchObject({ address: '10.0.2.50' });
       expect(await stage.records()).toEqual(['10.0.2.50']);
     },
   );
 
-  test.each(deaths([1, 2, 3]))('$when write $write of a deletion: nothing is left', async ({ write, isSent }) => {
+  test.each(deaths([1, 2, 3]))('$when write $write of a deletion: nothing is left', async (death) => {
     let made: KubeObject | null = null;
     {
       await using _first = stage.lead();
@@ -65,7 +45,7 @@ describe('a leader that is killed and followed by another one', () => {
       await stage.served('vm-0');
     }
     const own = made;
-    await leadUntilDead(write, isSent, () => stage.remove(own));
+    await leadUntilDead(stage, death, () => stage.remove(own));
     await using _next = stage.lead();
     await stage.untilGone('vm-0');
     await untilRecords([]);
