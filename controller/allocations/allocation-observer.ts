@@ -48,6 +48,7 @@ export function observeAllocation(sources: AllocationSources, allocation: IpAllo
   const domain = facts?.pool?.domain ?? null;
   const configuration = configurations.find({ namespace, name: networkConfiguration });
   const recordAt = (address: Address) => (domain === null ? null : records.get(recordName(address, domain)));
+  const total = facts === null ? 0n : spaces.total(facts);
   const own = records.ofHolder({ kind: 'IPAllocation', namespace, name: allocation.name }, (record) =>
     isRecordOfAllocation(record, allocation),
   );
@@ -67,8 +68,8 @@ export function observeAllocation(sources: AllocationSources, allocation: IpAllo
     recordAt,
     room: {
       hasFree: facts !== null && spaces.freeCount(facts) > BigInt(unserved.countBefore(asking)),
-      total: facts === null ? 0n : spaces.total(facts),
-      holders: () => nameHolders(facts, recordAt),
+      total,
+      holders: () => nameHolders(facts, total, recordAt),
     },
     otherDomain: own.length > 0 || facts?.pool == null ? null : domains.otherThan(facts.pool),
     hold: restore.find()?.why ?? null,

@@ -103,12 +103,13 @@ function roomFor(
   facts: PoolFacts | null,
 ): ObservedClaim['room'] {
   if (facts === null) return { hasFree: false, total: 0n, holders: () => '', waiting: 1 };
+  const total = spaces.total(facts);
   const domain = facts.pool?.domain ?? null;
   const recordAt = (address: Address) => (domain === null ? null : records.get(recordName(address, domain)));
   return {
     hasFree: spaces.freeCount(facts) > BigInt(unserved.countBefore(claim)),
-    total: spaces.total(facts),
-    holders: () => nameHolders(facts, recordAt),
+    total,
+    holders: () => nameHolders(facts, total, recordAt),
     waiting: unserved.countWith(claim),
   };
 }
