@@ -20,13 +20,13 @@ export interface ChaosWish {
   readonly seed: number;
   /** The time with faults; the time to settle is added. */
   readonly seconds: number;
+  /** On a slow machine faults go on until as much as this was done, but at most ten times as long. */
+  readonly atLeast?: Partial<ChaosCounts>;
   readonly settleSeconds: number;
   readonly say: (line: string) => void;
 }
 
-export interface ChaosOutcome {
-  /** Violations, each with the history of its address; empty means success. */
-  readonly complaints: readonly string[];
+export interface ChaosCounts {
   readonly adds: number;
   readonly addsFromSubnet: number;
   /** Claims and IPAllocations that had an address. */
@@ -34,13 +34,18 @@ export interface ChaosOutcome {
   readonly allocations: number;
   readonly looks: number;
   readonly acts: number;
+}
+
+export interface ChaosOutcome extends ChaosCounts {
+  /** Violations, each with the history of its address; empty means success. */
+  readonly complaints: readonly string[];
   readonly faults: ReadonlyMap<string, number>;
   readonly byTheOperatorsWord: number;
   readonly contested: number;
 }
 
 /** The seed decides which faults happen, in which order and how long; their effects depend on the speed of the machine. */
-export async function runChaos({ seed, seconds, settleSeconds, say }: ChaosWish): Promise<ChaosOutcome> {
+export async function runChaos({ seed, seconds, atLeast = {}, settleSeconds, say }: ChaosWish): Promise<ChaosOutcome> {
   await using stack = new AsyncDisposableStack();
   const site = stack.use(await startChaosSite({ install: installMachines }));
   const { api, server, controllers } = site;
@@ -64,9 +69,23 @@ export async function runChaos({ seed, seconds, settleSeconds, say }: ChaosWish)
   const faults = new Faults({ server, api, nodes, controllers, sandboxes, random: random() });
   say(`chaos with seed ${seed} for ${seconds} s`);
 
-  const endsMs = performance.now() + seconds * 1_000;
-  const goesOn = () => performance.now() < endsMs && sandboxes.violations.length === 0;
   let acts = 0;
+  const counts = (): ChaosCounts => ({
+    adds: sandboxes.raised,
+    addsFromSubnet: sandboxes.raisedFromSubnet,
+    claims: machines.count('IPAddressClaim'),
+    allocations: machines.count('IPAllocation'),
+    looks: referee.looks + machines.looks,
+    acts,
+  });
+  const startedMs = performance.now();
+  const endsMs = startedMs + seconds * 1_000;
+  const isShort = () => {
+    const now = counts();
+    return Object.entries(atLeast).some(([name, least]) => now[name as keyof ChaosCounts] < least);
+  };
+  const isTime = (nowMs: number) => nowMs < endsMs || (isShort() && nowMs < startedMs + seconds * 10_000);
+  const goesOn = () => sandboxes.violations.length === 0 && isTime(performance.now());
   const users = async (dice: Random) => {
     while (goesOn()) {
       const what = dice.isOneIn(5) ? onSomeKubelet(kubelets, dice) : await workloads.act().catch(() => null);
@@ -84,7 +103,7 @@ export async function runChaos({ seed, seconds, settleSeconds, say }: ChaosWish)
     await sleep(3_000);
     while (goesOn()) {
       const name = faults.strike();
-      if (name !== null) say(`${((endsMs - performance.now()) / 1_000).toFixed(0)} s left: ${name}`);
+      if (name !== null) say(`${((performance.now() - startedMs) / 1_000).toFixed(0)} s: ${name}`);
       await sleep(500 + dice.below(3_500));
     }
   };
@@ -101,19 +120,8 @@ export async function runChaos({ seed, seconds, settleSeconds, say }: ChaosWish)
   await machines.look().catch(() => {});
   const violations = sandboxes.violations.slice(0, 3).map(({ address, what }) => `${address}: ${what}`);
   const complaints = [...violations, ...disorder].map((line) => withStory(line, site, sandboxes));
-  const { raised: adds, raisedFromSubnet: addsFromSubnet, byTheOperatorsWord, contested } = sandboxes;
-  return {
-    complaints,
-    adds,
-    addsFromSubnet,
-    claims: machines.count('IPAddressClaim'),
-    allocations: machines.count('IPAllocation'),
-    looks: referee.looks + machines.looks,
-    acts,
-    faults: faults.counts,
-    byTheOperatorsWord,
-    contested,
-  };
+  const { byTheOperatorsWord, contested } = sandboxes;
+  return { ...counts(), complaints, faults: faults.counts, byTheOperatorsWord, contested };
 
   async function settle(limitSeconds: number): Promise<string[]> {
     const startedMs = performance.now();
