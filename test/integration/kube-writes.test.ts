@@ -7,6 +7,7 @@ import { createDefinite, deleteDefinite, updateDefinite } from '#pkg/kube/write/
 import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { accessAt, clientOf, installThings, portOf, THINGS, thing } from './kube-things.ts';
+import { pauseForSure } from './ledger-pause.ts';
 
 let server: ApiServer;
 let admin: KubeClient;
@@ -50,15 +51,16 @@ describe('a paused API server', () => {
         limits: { connectTimeoutMs: 300 },
       });
       await client.list(THINGS);
-      second.pause();
+      await pauseForSure(second);
       const options = { ...patient(client), attemptTimeoutMs: 300, isOurs: ownedBy(owner) };
+      const sent = proxy.nextRequest();
       const creating = createDefinite(client, THINGS, thing(name, { owner }), options);
-      await wait(50);
+      await sent;
       proxy.hold('requests'); // the server does not learn that the first try was given up
       await wait(1_000);
       expect(await admin.get(THINGS, { name })).toMatchObject({ because: 'NotFound' });
       second.resume();
-      const late = await vi.waitUntil(async () => (await admin.get(THINGS, { name })).ok, 5_000);
+      const late = await vi.waitUntil(async () => (await admin.get(THINGS, { name })).ok, 60_000);
       expect(late).toBe(true);
       proxy.release();
       const outcome = await creating;

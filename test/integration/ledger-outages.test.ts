@@ -20,13 +20,14 @@ describe('a paused API server', () => {
       const slow = openKubernetesLedger(client, { attemptTimeoutMs: 300 });
       await slow.get(name);
       await pauseForSure(second);
+      const sent = proxy.nextRequest();
       const creating = slow.create(specOf(name), inSeconds(30));
-      await wait(50);
+      await sent;
       proxy.hold('requests'); // the server never learns that the first try was given up
       await wait(1_000);
       expect(await stage.onlooker.get(name)).toBeNull();
       second.resume();
-      await vi.waitUntil(async () => (await stage.onlooker.get(name)) !== null, 10_000);
+      await vi.waitUntil(async () => (await stage.onlooker.get(name)) !== null, 60_000);
       proxy.release();
       expect(await creating).toEqual({ taken: true, record: await stage.onlooker.get(name), mayStillLand: true });
       expect(await stage.all()).toHaveLength(round);

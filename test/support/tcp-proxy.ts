@@ -18,7 +18,12 @@ export interface TcpProxy extends AsyncDisposable {
   refuse(): void;
   accept(): Promise<void>;
   openConnections(): number;
+  /** Resolves when the next request, called after this, has gone to the server. */
+  nextRequest(): Promise<void>;
 }
+
+/** Acknowledgements of an open connection are shorter than this, requests with a body are longer. */
+const SHORTEST_REQUEST = 150;
 
 /** A proxy on loopback in front of a server on loopback. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
@@ -26,6 +31,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
   const holds = new Map<Direction, PromiseWithResolvers<void>>();
   let delayMs = 0;
+  let requestBytes = 0;
 
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
     const target = connect({ host: '127.0.0.1', port: targetPort, allowHalfOpen: true, noDelay: true });
@@ -53,7 +59,12 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
         if (to.writable) deliver();
       });
     };
-    from.on('data', (chunk) => inTurn(() => void to.write(chunk)));
+    from.on('data', (chunk: Buffer) =>
+      inTurn(() => {
+        to.write(chunk);
+        if (direction === 'requests') requestBytes += chunk.length;
+      }),
+    );
     from.on('end', () => inTurn(() => void to.end()));
   }
 
@@ -86,6 +97,10 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     refuse,
     accept,
     openConnections: () => pairs.size,
+    nextRequest: async () => {
+      const before = requestBytes;
+      while (requestBytes < before + SHORTEST_REQUEST) await sleep(5);
+    },
     [Symbol.asyncDispose]: async () => {
       refuse();
       cut();
