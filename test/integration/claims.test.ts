@@ -442,7 +442,7 @@ describe('a claim that waits', () => {
     await stage.served('vm-0');
     await stage.claim('vm-1');
     expect(await stage.says('vm-1', 'False/PoolExhausted')).toBe(
-      'pool lab is exhausted: 1/1 addresses are in use, 1 claim waits',
+      'pool lab is exhausted: 1/1 addresses are in use (10.0.0.5 by IPAddressClaim default/vm-0), 1 claim waits',
     );
     await patch(POOLS, 'lab', { spec: { ips: ['10.0.0.5-10.0.0.6'] } });
     expect(await stage.served('vm-1')).toBe('10.0.0.6');
