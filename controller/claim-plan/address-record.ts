@@ -35,9 +35,12 @@ export function planAddressRecord({ address, claim, pool, record }: ObservedAddr
     return claim === null && address.finalizers.includes(ADDRESS_FINALIZER) ? { do: 'let-go' } : NOTHING;
   }
   if (address.claim === null || pool?.pool == null) return NOTHING;
-  if (claim?.isDeleting === true && !claim.isMovedAway) return NOTHING;
-  const uid = address.claimUid ?? claim?.uid;
-  const identity = { namespace: address.namespace, name: address.claim, ...(uid === undefined ? {} : { uid }) };
+  // A claim of another pool only has the name.
+  const own = claim?.pool === address.pool ? claim : null;
+  if (own?.isDeleting === true && !own.isMovedAway) return NOTHING;
+  const uid = address.claimUid ?? own?.uid;
+  const { namespace } = address;
+  const identity = { namespace, name: address.claim, pool: pool.name, ...(uid === undefined ? {} : { uid }) };
   if (record !== null) {
     return isRecordOfClaim(record, identity) ? NOTHING : { do: 'report', message: describeCollision(address, record) };
   }

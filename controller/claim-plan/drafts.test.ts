@@ -128,6 +128,11 @@ describe('a record is of a claim', () => {
       isOwn: false,
     },
     { name: 'of another namespace', record: buildClaimRecord('10.0.0.1', { namespace: 'dev' }), isOwn: false },
+    {
+      name: 'of an IPAddress of its name in another pool',
+      record: buildClaimRecord('10.9.0.7', {}, 'other'),
+      isOwn: false,
+    },
     { name: 'of a pod of that name', record: buildClaimRecord('10.0.0.1', { kind: 'Pod' }), isOwn: false },
   ])('$name: $isOwn', ({ record, isOwn }) => {
     expect(isRecordOfClaim(record, buildClaim())).toBe(isOwn);
@@ -185,6 +190,13 @@ describe('the record of an IPAddress', () => {
   test('is not made for one that somebody deletes after its claim: it is let go, also when its pool is gone', () => {
     const address = buildIpAddress({ isTerminating: true });
     expect(plan({ address, claim: null, pool: null })).toEqual({ do: 'let-go' });
+  });
+
+  test('has not the uid of a claim of that name on another pool, which neither gets nor releases it', () => {
+    const address = buildIpAddress({ claimUid: null });
+    const verdict = plan({ address, claim: buildClaim({ pool: 'other', isDeleting: true }) });
+    expect(verdict).toMatchObject({ do: 'create', spec: { pool: { name: 'lab' } } });
+    expect(verdict).not.toHaveProperty('spec.holder.uid');
   });
 
   test('is made for one whose claim moves away: the address is in use elsewhere', () => {

@@ -78,9 +78,9 @@ async function record(client: KubeClient, spec: RecordSpec) {
 }
 
 /** Null: it is the record of this very claim, from an earlier import. */
-function holderBeside({ holder }: RecordSpec, there: IpRecord): string | null {
+function holderBeside({ holder, pool }: RecordSpec, there: IpRecord): string | null {
   const { namespace, name, uid } = holder;
-  return isRecordOfClaim(there, { namespace, name, ...(uid === undefined ? {} : { uid }) })
+  return isRecordOfClaim(there, { namespace, name, pool: pool.name, ...(uid === undefined ? {} : { uid }) })
     ? null
     : describeHolder(there);
 }

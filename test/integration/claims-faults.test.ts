@@ -261,6 +261,19 @@ describe('an IPAddress of the name of the claim that somebody else made', () => 
     expect(await stage.address('vm-0')).not.toBeNull();
   });
 
+  test('and that names another pool of ours keeps its record; deleted, the claim gets an address of its own pool', async () => {
+    await stage.pool('other', ['10.9.0.7'], { subnet: '10.9.0.0/24' });
+    const poolRef = { apiGroup: POOLS.group, kind: POOLS.kind, name: 'other' };
+    const found = await address({ spec: { poolRef, address: '10.9.0.7', prefix: 24 } });
+    await using _leader = stage.lead();
+    await vi.waitFor(async () => expect(await stage.records()).toEqual(['10.9.0.7']), PATIENCE);
+    await stage.claim('vm-0');
+    expect(await stage.says('vm-0', 'False/AllocationFailed')).toContain('names another pool (other)');
+    await sure(stage.admin.delete(IP_ADDRESSES, { namespace: NAMESPACE, name: 'vm-0', uid: found.metadata.uid }));
+    expect(await stage.served('vm-0')).toBe('10.0.0.5');
+    expect(await stage.records()).toEqual(['10.0.0.5', '10.9.0.7']);
+  });
+
   test('and whose number a pod has is said and left; the claim goes on when the pod has given it back', async () => {
     const pod = await stage.ledger.create(specOf('10.0.0.7'));
     await address();

@@ -68,9 +68,13 @@ export function buildIpAddress(change: Partial<MachineAddress> = {}): MachineAdd
   };
 }
 
-export function buildClaimRecord(address = '10.0.0.1', holder: Partial<IpRecord['spec']['holder']> = {}): IpRecord {
+export function buildClaimRecord(
+  address = '10.0.0.1',
+  holder: Partial<IpRecord['spec']['holder']> = {},
+  poolName = 'lab',
+): IpRecord {
   const { containerID: _c, netns: _n, network: _w, ...plain } = buildRecord().spec.holder;
-  const pool = { kind: 'SpiderIPPool', name: 'lab', uid: 'uid-of-lab' } as const;
+  const pool = { kind: 'SpiderIPPool', name: poolName, uid: `uid-of-${poolName}` } as const;
   const own = { kind: 'IPAddressClaim', namespace: 'prod', name: 'vm-0', uid: 'claim-uid', interface: '', node: '' };
   const record = buildRecord({ address, pool });
   return { ...record, spec: { ...record.spec, holder: { ...plain, ...own, ...holder } as IpRecord['spec']['holder'] } };
