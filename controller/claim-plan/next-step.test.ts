@@ -128,7 +128,12 @@ describe('a living claim', () => {
       seen: { ...PLACED, address: buildIpAddress({ isTerminating: true, finalizers: ['other'] }) },
       step: 'rest address-ending',
     },
-    { name: 'the pool holds back during a move', seen: { hold: 'wait' }, step: 'write-status pool-not-ready' },
+    { name: 'the pool holds back during a move', seen: { hold: 'wait' }, step: 'write-status held' },
+    {
+      name: 'the pool holds back, and is full: it goes on saying so',
+      seen: { hold: 'wait', room: { hasFree: false, total: 2n, holders: () => '', waiting: 3 } },
+      step: 'write-status exhausted',
+    },
     {
       name: 'the pool holds back, and the claim has its record',
       seen: { hold: 'wait', records: [RECORD] },

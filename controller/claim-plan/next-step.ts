@@ -85,13 +85,23 @@ function nextWithoutAddress(seen: ObservedClaim, now: Date): ClaimStep {
   if (record !== undefined) {
     return record.spec.holder.uid === undefined ? { do: 'name-record', record } : { do: 'create-address', record };
   }
-  const objection = objectToClaim(pool, claim, namespaceLabels) ?? hold;
+  const objection = objectToClaim(pool, claim, namespaceLabels);
   if (objection !== null) return say(seen, now, notReady(objection), 'pool-not-ready');
-  if (room.hasFree) return { do: 'take' };
+  if (room.hasFree) return hold === null ? { do: 'take' } : say(seen, now, notReady(hold), 'held');
   const { total, waiting } = room;
   const named = room.holders();
   const message = `pool ${claim.pool} is exhausted: ${total}/${total} addresses are in use${named === '' ? '' : ` (${named})`}, ${waiting} ${waiting === 1 ? 'claim waits' : 'claims wait'}`;
   return say(seen, now, { isReady: false, reason: 'PoolExhausted', message }, 'exhausted');
+}
+
+/** Whether it wants the next free address of its pool: those that were created later leave it that one. */
+export function isInLine(seen: ObservedClaim, step: ClaimStep, now: Date): boolean {
+  if (step.do === 'add-finalizer') {
+    const claim = { ...seen.claim, finalizers: [...seen.claim.finalizers, CLAIM_FINALIZER] };
+    const protectedClaim = { ...seen, claim };
+    return isInLine(protectedClaim, nextStep(protectedClaim, now), now);
+  }
+  return step.do === 'take' || ('why' in step && (step.why === 'exhausted' || step.why === 'held'));
 }
 
 function compareValues(a: IpRecord, b: IpRecord): number {

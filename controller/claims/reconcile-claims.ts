@@ -1,26 +1,20 @@
 import type { RestReason } from '#controller/claim-plan/claim-step.ts';
-import { nextStep } from '#controller/claim-plan/next-step.ts';
-import type { ObjectView } from '#controller/cluster-view/object-view.ts';
-import { keysByAge } from '#controller/give/age-order.ts';
+import { isInLine, nextStep } from '#controller/claim-plan/next-step.ts';
+import type { ObservedClaim } from '#controller/claim-plan/observed-claim.ts';
 import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
-import type { ShownAddresses } from '#controller/give/shown-addresses.ts';
+import type { Ending } from '#controller/give/take-address.ts';
 import { Vanished } from '#controller/give/vanished.ts';
 import { leaveLine, wakeLine } from '#controller/give/waiting-line.ts';
-import type { RecordChange, RecordsView } from '#controller/project/records-view.ts';
-import { type Enqueue, type Pass, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
+import { type Pass, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import type { Claim } from '#pkg/capi/read-claim.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { isHeld } from '#pkg/record/record-value.ts';
 import { carryOutStep, confirmClaim, type StepDeps } from './carry-out-step.ts';
 import { holdOf, observe, readClaimAt } from './claim-observer.ts';
 import { type ClaimScope, isInScope } from './claim-scope.ts';
-import type { PoolEdits } from './pool-edits.ts';
+import { lineOf, type WatchClaimsOptions, watchClaims } from './watch-claims.ts';
 
-export interface ReconcileClaimsOptions extends ReconcilerContext, StepDeps {
-  readonly views: Record<'claims' | 'addresses' | 'clusters' | 'namespaces' | 'pools' | 'reserved', ObjectView>;
-  readonly recordsView: RecordsView;
-  readonly edits: PoolEdits;
-  readonly shown: ShownAddresses;
+export interface ReconcileClaimsOptions extends ReconcilerContext, StepDeps, WatchClaimsOptions {
   readonly claimScope?: ClaimScope;
 }
 
@@ -56,7 +50,10 @@ export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposabl
     watch: (enqueue) => watchClaims(options, enqueue),
     reconcile: async (key, pass) => {
       const object = options.claims.get(nameOfKey(key));
-      if (object !== null && claimScope !== undefined && !isInScope(object, claimScope)) return undefined;
+      if (object !== null && claimScope !== undefined && !isInScope(object, claimScope)) {
+        leaveLine(key, null, lineOf(options), pass.enqueue);
+        return undefined;
+      }
       const againMs = await serve(key, pass);
       const lookMs = vanished.look(key, heldByGone(key, options));
       return againMs === undefined || lookMs === undefined ? (againMs ?? lookMs) : Math.min(againMs, lookMs);
@@ -64,6 +61,16 @@ export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposabl
   });
 
   async function serve(key: string, pass: Pass): Promise<number | undefined> {
+    try {
+      return await advance(key, pass);
+    } catch (thrown) {
+      // It is tried again later, and meanwhile those behind it are served.
+      leaveLine(key, null, lineOf(options), pass.enqueue);
+      throw thrown;
+    }
+  }
+
+  async function advance(key: string, pass: Pass): Promise<number | undefined> {
     let isConfirmed = false;
     for (let steps = 0; steps < MOST_STEPS; steps += 1) {
       const claim = readClaimAt(options, key);
@@ -74,82 +81,43 @@ export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposabl
       const seen = observe(options, claim);
       const step = nextStep(seen, now());
       if (step.do === 'rest') return settle(claim, step.why, options, pass);
+      // Before anything is awaited: the claims that were created later are looked at in the meantime.
+      if (isInLine(seen, step, now())) options.unserved.add(claim, true);
+      else leaveLine(key, null, lineOf(options), pass.enqueue);
       if (!isConfirmed && (step.do === 'take' || step.do === 'create-address')) {
         await confirmClaim(seen, options);
         isConfirmed = true;
         continue;
       }
-      const ending = await carryOutStep(step, seen, options, pass);
+      const ending = step.do === 'take' ? await take(seen, pass) : await carryOutStep(step, seen, options, pass);
       isConfirmed ||= ending === 'again' && step.do === 'add-finalizer';
-      // What was chosen and lost may be free again for those in line.
-      if (step.do === 'take') wakeLine(claim.pool, lineOf(options), pass.enqueue);
-      if (ending === 'stop') return LOOK_AGAIN_MS;
-      if (ending !== 'again') return ending;
+      if (ending === 'again') continue;
+      leaveLine(key, null, lineOf(options), pass.enqueue);
+      return ending === 'stop' ? LOOK_AGAIN_MS : ending;
     }
     return DEBOUNCE_MS;
+  }
+
+  async function take(seen: ObservedClaim, pass: Pass): Promise<Ending> {
+    // Its address is chosen before anything is awaited, and is not counted as free from then on.
+    options.unserved.remove(keyOf(seen.claim));
+    try {
+      return await carryOutStep({ do: 'take' }, seen, options, pass);
+    } finally {
+      // What was chosen and lost may be free again for those in line.
+      wakeLine(seen.claim.pool, lineOf(options), pass.enqueue);
+    }
   }
 }
 
 /** Keeps the line of waiting claims right, and says when to look again. */
 function settle(claim: Claim, why: RestReason, options: ReconcileClaimsOptions, { enqueue }: Pass): number {
   const { unserved } = options;
-  const isUnserved = why === 'exhausted' || why === 'pool-not-ready' || why === 'allocation-failed';
-  leaveLine(keyOf(claim), why === 'exhausted' ? claim.pool : null, lineOf(options), enqueue);
-  if (isUnserved) unserved.add(claim, why === 'exhausted');
-  const hold = why === 'pool-not-ready' ? holdOf(options, claim) : null;
+  const isWaiting = why === 'exhausted' || why === 'held';
+  leaveLine(keyOf(claim), isWaiting ? claim.pool : null, lineOf(options), enqueue);
+  if (isWaiting || why === 'pool-not-ready' || why === 'allocation-failed') unserved.add(claim, isWaiting);
+  const hold = why === 'held' ? holdOf(options, claim) : null;
   return hold === null ? LOOK_AGAIN_MS : Math.max(hold.leftMs, SHORTEST_HOLD_MS);
-}
-
-function lineOf({ unserved, spaces, catalog }: ReconcileClaimsOptions) {
-  return { unserved, spaces, factsOf: (pool: string) => catalog.find(pool)?.facts ?? null };
-}
-
-function watchClaims(options: ReconcileClaimsOptions, enqueue: Enqueue): readonly Disposable[] {
-  const { views, recordsView, book, spaces, unserved, edits, shown } = options;
-  const wakePool = (pool: string) => {
-    spaces.forget(pool);
-    book.ofPool(pool).forEach(enqueue);
-    // Another pool may have overlapped this one.
-    unserved.keysOf(() => true).forEach(enqueue);
-  };
-  const wakeHeld = (pool: string | null) => {
-    if (pool !== null) unserved.notInLine(pool).forEach(enqueue);
-  };
-  const reweigh = (keys: readonly string[]) => {
-    for (const key of keys) {
-      wakeHeld(book.weigh(key));
-      enqueue(key);
-    }
-  };
-  for (const { metadata } of views.addresses.all()) shown.update(metadata);
-  for (const { metadata } of views.claims.all()) book.update(metadata);
-  keysByAge(views.claims.all()).forEach(enqueue);
-  for (const { spec } of recordsView.all()) if (spec.holder.kind === 'IPAddressClaim') enqueue(keyOf(spec.holder));
-  return [
-    views.claims.onChange((at) => {
-      wakeHeld(book.update(at));
-      enqueue(keyOf(at));
-    }),
-    views.addresses.onChange((at) => {
-      const freed = shown.update(at);
-      if (freed !== null && spaces.reveal(freed.pool, freed.value)) wakeLine(freed.pool, lineOf(options), enqueue);
-      reweigh([keyOf(at)]);
-    }),
-    views.clusters.onChange((at) => reweigh(book.ofCluster(at))),
-    views.namespaces.onChange(({ name }) => unserved.keysOf((it) => it.namespace === name).forEach(enqueue)),
-    views.reserved.onChange(() => {
-      spaces.forgetAll();
-      unserved.keysOf(() => true).forEach(enqueue);
-    }),
-    edits.onEdit(wakePool),
-    recordsView.onChange((change) => followRecord(change, options, enqueue)),
-  ];
-}
-
-function followRecord({ before, after }: RecordChange, options: ReconcileClaimsOptions, enqueue: Enqueue): void {
-  for (const pool of options.spaces.follow(before, after)) wakeLine(pool, lineOf(options), enqueue);
-  const { holder } = (after ?? before)?.spec ?? {};
-  if (holder?.kind === 'IPAddressClaim') enqueue(keyOf(holder));
 }
 
 /**

@@ -65,7 +65,7 @@ async function isTooOld(client: KubeClient): Promise<boolean> {
   return (await isServed(client, { ...CLUSTERS, version: 'v1beta1' })) && !(await isServed(client, CLUSTERS));
 }
 
-function startClaims(options: ServeClaimsOptions, { stack, watch }: Visit): void {
+export function startClaims(options: ServeClaimsOptions, { stack, watch }: Visit): void {
   const { client, pools, subnets, reserved, records: recordsView } = options;
   const nowMs = () => client.timing.nowMs();
   const restore = new RestoreHold(nowMs, options.recordsMissingForMs);

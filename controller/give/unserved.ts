@@ -44,6 +44,10 @@ export class Unserved {
     return known.isInLine ? known.pool : null;
   }
 
+  has(key: string): boolean {
+    return this.#known.has(key);
+  }
+
   /** How many are in line, with this one. */
   countWith({ pool, namespace, name }: Asking): number {
     const known = this.#known.get(keyOf({ namespace, name }));
