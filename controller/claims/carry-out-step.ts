@@ -3,7 +3,7 @@ import type { ClaimStep } from '#controller/claim-plan/claim-step.ts';
 import { draftIpAddress } from '#controller/claim-plan/draft-ip-address.ts';
 import type { ObservedClaim } from '#controller/claim-plan/observed-claim.ts';
 import { findLateRecords } from '#controller/give/find-late-records.ts';
-import { type FreshObjects, keyOf } from '#controller/give/fresh-objects.ts';
+import { keyOf } from '#controller/give/fresh-objects.ts';
 import { type Ending, NOT_LEADER_MS, SOON_MS, takeLowest } from '#controller/give/take-address.ts';
 import type { FreshReads } from '#controller/reconcile/fresh-reads.ts';
 import { FailedRequest, type Pass } from '#controller/reconcile/reconciler.ts';
@@ -15,11 +15,13 @@ import type { Address } from '#pkg/ip/address.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import { CLAIMS, CLUSTERS, IP_ADDRESSES } from '#pkg/kube/objects/capi-resources.ts';
-import { apiVersionOf, isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { apiVersionOf, isMap, type KubeObject, type Resource } from '#pkg/kube/objects/kube-object.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { toCooling } from '#pkg/record/released-spec.ts';
 import type { ClaimSources } from './claim-observer.ts';
+import { readAgain } from './read-again.ts';
 
 export interface StepDeps extends ClaimSources {
   readonly client: KubeClient;
@@ -36,18 +38,26 @@ export async function carryOutStep(step: Write, seen: ObservedClaim, deps: StepD
   const { client, claims, addresses } = deps;
   const { claim, address } = seen;
   const at = { namespace: claim.namespace, name: claim.name };
-  const put = async (what: string, into: FreshObjects, send: () => Promise<Outcome<KubeObject>>): Promise<Ending> => {
-    const written = await write(`${what} ${keyOf(claim)}`, send);
+  const put = async (what: string, kind: Resource, send: () => Promise<Outcome<KubeObject>>): Promise<Ending> => {
+    const into = kind === CLAIMS ? claims : addresses;
+    let isRefused = false;
+    const written = await write(`${what} ${keyOf(claim)}`, async () => {
+      const outcome = await send();
+      isRefused = !outcome.ok && outcome.because === 'Conflict';
+      return outcome;
+    });
+    // Another client has written it. If the watch is late, each try would be refused until it is not.
+    if (isRefused) await readAgain(kind, at, into, client);
     if (!('object' in written)) return written.requeueMs ?? 'stop';
     into.wrote(written.object);
     return 'again';
   };
   const patchClaim = (finalizers: readonly string[]) =>
-    put('the finalizer of claim', claims, () =>
+    put('the finalizer of claim', CLAIMS, () =>
       client.patch(CLAIMS, at, { metadata: { ...seenMetadata(claim), finalizers } }),
     );
   const patchAddress = (metadata: Readonly<Record<string, unknown>>) =>
-    put('IPAddress', addresses, () =>
+    put('IPAddress', IP_ADDRESSES, () =>
       client.patch(IP_ADDRESSES, at, { metadata: { ...seenMetadata(address ?? claim), ...metadata } }),
     );
 
@@ -60,14 +70,14 @@ export async function carryOutStep(step: Write, seen: ObservedClaim, deps: StepD
       return nameRecord(step.record, claim, deps);
     case 'create-address': {
       const poolUid = seen.pool?.pool?.uid ?? step.record.spec.pool.uid;
-      return put('IPAddress', addresses, () => createOrRead(client, draftIpAddress(claim, step.record, poolUid)));
+      return put('IPAddress', IP_ADDRESSES, () => createOrRead(client, draftIpAddress(claim, step.record, poolUid)));
     }
     case 'adopt-address':
       return patchAddress(step.metadata);
     case 'write-status': {
       const { status } = step;
       const metadata = seenMetadata(claim);
-      const ending = await put('the status of claim', claims, () =>
+      const ending = await put('the status of claim', CLAIMS, () =>
         client.patch(CLAIMS, at, { metadata, status }, { subresource: 'status' }),
       );
       if (ending === 'again') emitChange(claim, status, deps.events);
@@ -115,12 +125,8 @@ async function takeAddress({ claim, pool: facts }: ObservedClaim, deps: StepDeps
  * Reads the claim before something new is made for it, unless this pass has written to it. The watch of another leader, or of one that
  * lost its lease, may be late: the claim may be gone, and what is made for it would never be given back.
  */
-export async function confirmClaim({ claim }: ObservedClaim, { client, claims }: StepDeps): Promise<void> {
-  const { namespace, name } = claim;
-  const found = await client.get(CLAIMS, { namespace, name });
-  if (found.ok) claims.wrote(found.object);
-  else if (found.because === 'NotFound') claims.deleted(claim);
-  else throw new FailedRequest(`claim ${keyOf(claim)}`, found);
+export function confirmClaim({ claim }: ObservedClaim, { client, claims }: StepDeps): Promise<void> {
+  return readAgain(CLAIMS, claim, claims, client);
 }
 
 async function nameRecord(
@@ -130,9 +136,17 @@ async function nameRecord(
 ): Promise<Ending> {
   if (!isLeader()) return NOT_LEADER_MS;
   const outcome = await ledger.amend(record, { ...record.spec, holder: { ...record.spec.holder, uid } });
-  if (!outcome.done) return SOON_MS;
+  if (!outcome.done) return readRecordAgain(record, { ledger, records });
   records.wrote(outcome.record);
   return 'again';
+}
+
+/** It is not the one that was seen, and the watch of records may be late. */
+async function readRecordAgain(seen: IpRecord, { ledger, records }: Pick<StepDeps, 'ledger' | 'records'>) {
+  const now = await ledger.get(seen.name);
+  if (now === null) records.released(seen);
+  else records.wrote(now);
+  return SOON_MS;
 }
 
 async function giveBack(
@@ -146,7 +160,7 @@ async function giveBack(
   const until = new Date(now().getTime() + cooldownSeconds * 1_000);
   const outcome =
     cooldownSeconds === 0 ? await ledger.release(record) : await ledger.amend(record, toCooling(record.spec, until));
-  if (!outcome.done && outcome.because === 'changed') return SOON_MS;
+  if (!outcome.done && outcome.because === 'changed') return readRecordAgain(record, deps);
   records.released(record);
   return 'again';
 }
@@ -170,9 +184,9 @@ async function deleteAddress({ address }: ObservedClaim, deps: StepDeps): Promis
   const outcome = await client.delete(IP_ADDRESSES, { namespace, name, uid, resourceVersion });
   if (outcome.ok && outcome.object !== null) addresses.wrote(outcome.object);
   else if (outcome.ok || outcome.because === 'NotFound') addresses.deleted(address);
-  else if (outcome.because === 'Conflict') return SOON_MS;
+  else if (outcome.because === 'Conflict') await readAgain(IP_ADDRESSES, address, addresses, client);
   else throw new FailedRequest(`IPAddress ${keyOf(address)}`, outcome);
-  return 'again';
+  return !outcome.ok && outcome.because === 'Conflict' ? SOON_MS : 'again';
 }
 
 /** Success is said by the condition alone: an Event would be one more write for each claim. */
