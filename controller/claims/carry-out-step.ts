@@ -93,6 +93,10 @@ export async function carryOutStep(step: Write, seen: ObservedClaim, deps: StepD
       return deleteAddress(seen, deps);
     case 'remove-finalizer':
       if (await findLateRecords((record) => isRecordOfClaim(record, claim), deps)) return 'again';
+      if (addresses.isUnconfirmed(at)) {
+        await readAgain(IP_ADDRESSES, at, addresses, client);
+        return 'again';
+      }
       return patchClaim(claim.finalizers.filter((it) => it !== CLAIM_FINALIZER));
   }
 }

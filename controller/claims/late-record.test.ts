@@ -38,7 +38,13 @@ function build(stored: IpRecord | null) {
       return { ok: true, object: { metadata: { ...CLAIM, resourceVersion: '8' } } };
     },
   };
-  const deps = { client, ledger, records, claims: { wrote: () => {} } } as unknown as StepDeps;
+  const deps = {
+    client,
+    ledger,
+    records,
+    claims: { wrote: () => {} },
+    addresses: { isUnconfirmed: () => false },
+  } as unknown as StepDeps;
   const pass = { write: async (_what: string, send: () => Promise<object>) => send() } as never;
   return {
     records,

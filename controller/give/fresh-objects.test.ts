@@ -83,3 +83,25 @@ test('an own write that no watch ever confirms is not believed for ever', () => 
   wait(31_000);
   expect(version()).toBeUndefined();
 });
+
+test('an object that no watch has shown for 30 s is unconfirmed, until the watch tells of this very object', () => {
+  const { fresh, see, wait } = build();
+  fresh.wrote(at('5'));
+  expect(fresh.isUnconfirmed(AT)).toBe(false);
+  wait(31_000);
+  expect(fresh.isUnconfirmed(AT)).toBe(true);
+  see(null, 'earlier');
+  expect(fresh.isUnconfirmed(AT)).toBe(true);
+  see(at('5'));
+  see(null);
+  expect(fresh.isUnconfirmed(AT)).toBe(false);
+});
+
+test('an object that was read and is not there is not unconfirmed any more', () => {
+  const { fresh, wait } = build();
+  fresh.wrote(at('5'));
+  wait(31_000);
+  expect(fresh.isUnconfirmed(AT)).toBe(true);
+  fresh.deleted({ ...AT, uid: '' });
+  expect(fresh.isUnconfirmed(AT)).toBe(false);
+});

@@ -11,12 +11,15 @@ interface OwnWrite {
 
 /** The watch has had its time by then. After a relist there may be no event for an object that came and went. */
 const KEEP_MS = 30_000;
+const MOST_UNCONFIRMED = 10_000;
 
 /** A cache together with own writes that it does not show yet. So no write is repeated because its event is on its way. */
 export class FreshObjects implements Disposable {
   readonly #view: ObjectView;
   readonly #nowMs: () => number;
   readonly #own = new Map<string, OwnWrite>();
+  /** Objects that we wrote and that no watch has shown in time. They may exist. */
+  readonly #unconfirmed = new Map<string, OwnWrite>();
   readonly #subscription: Disposable;
 
   constructor(view: ObjectView, nowMs: () => number) {
@@ -30,10 +33,15 @@ export class FreshObjects implements Disposable {
     const own = this.#own.get(keyOf(at));
     if (own === undefined) return cached;
     if (own.untilMs < this.#nowMs()) {
-      this.#own.delete(keyOf(at));
+      this.#doubt(keyOf(at), own, cached);
       return cached;
     }
     return isNews(own, cached) ? own.object : cached;
+  }
+
+  /** Whether it has to be read before it is certain that it is not there. False unless the watch is late by more than 30 s. */
+  isUnconfirmed(at: ObjectName): boolean {
+    return this.get(at) === null && this.#unconfirmed.has(keyOf(at));
   }
 
   /** Call it with the answer of every write. An object that only waits to vanish is gone. */
@@ -54,12 +62,22 @@ export class FreshObjects implements Disposable {
   /** The event of a write may come before its answer. */
   #note(at: ObjectName, write: Omit<OwnWrite, 'untilMs'>): void {
     const own = { ...write, untilMs: this.#nowMs() + KEEP_MS };
+    this.#unconfirmed.delete(keyOf(at));
     if (isNews(own, this.#view.get(at))) this.#own.set(keyOf(at), own);
     else this.#own.delete(keyOf(at));
   }
 
+  #doubt(key: string, own: OwnWrite, cached: KubeObject | null): void {
+    this.#own.delete(key);
+    if (own.object === null || !isNews(own, cached)) return;
+    if (this.#unconfirmed.size >= MOST_UNCONFIRMED) this.#unconfirmed.clear();
+    this.#unconfirmed.set(key, own);
+  }
+
   /** An object that was created anew is kept when the late event comes that the one before it is gone. */
   #forget(at: ObjectIdentity): void {
+    // The end of an earlier object of that name says nothing of ours.
+    if (this.#unconfirmed.get(keyOf(at))?.uid === at.uid) this.#unconfirmed.delete(keyOf(at));
     const own = this.#own.get(keyOf(at));
     if (own === undefined) return;
     const cached = this.#view.get(at);
