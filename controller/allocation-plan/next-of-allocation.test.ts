@@ -273,6 +273,14 @@ describe('an address that is held stays with its holder', () => {
     expect(kept({ allocation, configuration: null })).not.toMatchObject({ do: 'write-metadata' });
   });
 
+  test('no owner is added while the NetworkConfiguration is being deleted: with --cascade=orphan its absence is meant', () => {
+    const configuration = { uid: 'abc-123', isDeleting: true };
+    expect(kept({ allocation: { ...withStatus({ ...GIVEN }), owners: [] }, configuration })).toEqual({
+      do: 'rest',
+      why: 'allocated',
+    });
+  });
+
   test('a finalizer that somebody removed is set again', () => {
     expect(kept({ allocation: { ...withStatus({ ...GIVEN }), finalizers: [] } })).toMatchObject({
       do: 'write-metadata',

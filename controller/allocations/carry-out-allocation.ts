@@ -52,6 +52,7 @@ export async function carryOutAllocation(
 
   switch (step.do) {
     case 'write-metadata':
+      if ('ownerReferences' in step.metadata && !isNew(allocation) && !(await isOwnerThere(seen, deps))) return 'again';
       return patch('the metadata', { metadata: step.metadata });
     case 'write-status': {
       const ending = await patch('the status', { status: step.status });
@@ -75,6 +76,19 @@ export async function carryOutAllocation(
         metadata: { finalizers: allocation.finalizers.filter((it) => it !== ALLOCATION_FINALIZER) },
       });
   }
+}
+
+/** Nothing uses it yet. */
+function isNew({ finalizers, owners, phase }: IpAllocation): boolean {
+  return finalizers.length === 0 && owners.length === 0 && phase === null;
+}
+
+/** Asks the API server: the garbage collector deletes what an owner of the past has, and the watch may be late. */
+async function isOwnerThere({ allocation, configuration }: ObservedAllocation, { configurations }: AllocationDeps) {
+  const at = { namespace: allocation.namespace, name: allocation.networkConfiguration };
+  if (await configurations.look(at)) return false;
+  const now = configurations.find(at)?.metadata;
+  return now !== undefined && now.uid === configuration?.uid && now.deletionTimestamp === undefined;
 }
 
 /**

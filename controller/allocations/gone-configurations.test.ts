@@ -7,8 +7,11 @@ const OBJECT = { metadata: { ...AT, uid: 'u', resourceVersion: '1' } };
 
 function build() {
   const world = { nowMs: 0, isCached: false, answer: failure('NotFound', 'gone') as object };
+  const deleted = () => {
+    world.isCached = false;
+  };
   const client = { timing: { nowMs: () => world.nowMs }, get: async () => world.answer };
-  const fresh = { get: () => (world.isCached ? OBJECT : null), wrote: () => {} };
+  const fresh = { get: () => (world.isCached ? OBJECT : null), wrote: () => {}, deleted };
   return { world, gone: new GoneConfigurations(client as never, fresh as never) };
 }
 
@@ -33,6 +36,14 @@ test('one that is seen again, by a read or by the watch, is not gone', async () 
   world.answer = { ok: true, object: OBJECT };
   expect(await gone.look(AT)).toBe(false);
   expect(gone.goneMs(AT)).toBeNull();
+});
+
+test('one that a late watch still shows is gone when the API server says so', async () => {
+  const { world, gone } = build();
+  world.isCached = true;
+  expect(await gone.look(AT)).toBe(true);
+  expect(gone.find(AT)).toBeNull();
+  expect(gone.goneMs(AT)).toBe(0);
 });
 
 test('an API server that does not answer proves nothing', async () => {

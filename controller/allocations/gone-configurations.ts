@@ -33,6 +33,7 @@ export class GoneConfigurations {
   /** Reads it now. Whether it is gone. */
   async look(at: ObjectName): Promise<boolean> {
     const atMs = this.#client.timing.nowMs();
+    const cached = this.#configurations.get(at);
     const found = await this.#client.get(NETWORK_CONFIGURATIONS, at);
     const key = keyOf(at);
     if (found.ok) {
@@ -41,6 +42,7 @@ export class GoneConfigurations {
       return false;
     }
     if (found.because !== 'NotFound') throw new FailedRequest(`NetworkConfiguration ${key}`, found);
+    if (cached !== null) this.#configurations.deleted({ ...at, uid: cached.metadata.uid });
     if (this.#sinceMs.size >= MOST) this.#sinceMs.clear();
     if (!this.#sinceMs.has(key)) this.#sinceMs.set(key, atMs);
     return true;

@@ -156,6 +156,13 @@ test.each<{ name: string; facts: ConfigurationFacts; isStrict?: boolean; step: s
     step: 'let-go',
   },
   {
+    name: 'deleted with --cascade=orphan, and the garbage collector was faster: its IPAllocations live on',
+    facts: factsOf(configuration({ metadata: { deletionTimestamp: 'x' } }), [
+      allocation('eth0', allocated('10.0.2.50'), { metadata: { ownerReferences: [] } }),
+    ]),
+    step: 'let-go',
+  },
+  {
     name: 'deleted, and its finalizer was stripped: not touched',
     facts: factsOf(configuration({ metadata: { deletionTimestamp: 'x', finalizers: [] } }), [READY]),
     step: 'rest',

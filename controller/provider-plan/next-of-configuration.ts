@@ -74,10 +74,12 @@ function isSurplus(it: IpAllocation, { interfaces }: NetworkConfiguration, netwo
 }
 
 function nextOfDeleted({ configuration, allocations }: ConfigurationFacts): ConfigurationStep {
-  const { finalizers } = configuration;
+  const { finalizers, uid } = configuration;
   if (!finalizers.includes(CONFIGURATION_FINALIZER)) return { do: 'rest' };
-  // Those of others have an owner reference: Kubernetes ends them.
-  const left = finalizers.includes(ORPHAN) ? [] : allocations.filter((it) => it.isMadeByUs && !it.isDeleting);
+  // Those of others have an owner reference: Kubernetes ends them. One that has none any more is an orphan already.
+  const isOurs = (it: IpAllocation) =>
+    it.isMadeByUs && !it.isDeleting && it.owners.some((owner) => owner['uid'] === uid);
+  const left = finalizers.includes(ORPHAN) ? [] : allocations.filter(isOurs);
   if (left.length > 0) return { do: 'delete', allocations: left };
   return { do: 'let-go', metadata: { finalizers: withoutOurs(finalizers) } };
 }

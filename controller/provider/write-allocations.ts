@@ -55,14 +55,14 @@ async function isMade(object: NewObject, configuration: NetworkConfiguration, { 
   return there?.networkConfiguration === configuration.name && there.interface === wanted;
 }
 
-/** Each is read by its uid: one that was made again since is not deleted. */
+/** Each as it was seen: one that was made again since, or lost its owner, is not deleted. */
 export async function deleteAllocations(
   allocations: readonly IpAllocation[],
   { client, isLeader }: Sources,
 ): Promise<number | undefined> {
-  for (const { namespace, name, uid } of allocations) {
+  for (const { namespace, name, uid, resourceVersion } of allocations) {
     if (!isLeader()) return NOT_LEADER_MS;
-    const outcome = await client.delete(IP_ALLOCATIONS, { namespace, name, uid });
+    const outcome = await client.delete(IP_ALLOCATIONS, { namespace, name, uid, resourceVersion });
     if (outcome.ok || outcome.because === 'NotFound') continue;
     if (outcome.because === 'Conflict') return SOON_MS;
     throw new FailedRequest(`IPAllocation ${namespace}/${name}`, outcome);

@@ -5,13 +5,11 @@ import { watchObjects } from '#controller/cluster-view/object-view.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { IP_ALLOCATIONS, NETWORK_CONFIGURATIONS, NETWORK_NAMESPACES } from '#pkg/kube/objects/vitistack-resources.ts';
 import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
-import { findClusterPrograms } from '#test/real-cluster/assets.ts';
-import { findFreePort } from '#test/support/api-ports.ts';
-import { startServerProcess } from '#test/support/api-process.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { kubectl } from '#test/support/manifests.ts';
 import { turnedClock } from '#test/support/turned-clock.ts';
 import { type AllocationStage, allocationOf, NAMESPACE, PATIENCE, startAllocationStage } from './allocation-stage.ts';
+import { startGarbageCollector } from './garbage-collector.ts';
 import { sure } from './spider-objects.ts';
 
 /** Each sentence of Vitistack's page "IPAllocation" is a test here, in the order of the page, on a real API server. */
@@ -165,22 +163,7 @@ describe('design principles', () => {
   });
 
   test('owner references: each IPAllocation is owned by its NetworkConfiguration, so it is garbage-collected when that is deleted', async () => {
-    const { dir, kubeconfigFile } = stage.cluster.server;
-    const port = await findFreePort();
-    await using _collector = await startServerProcess({
-      program: join((await findClusterPrograms()).dir, 'kube-controller-manager'),
-      args: [
-        `--kubeconfig=${kubeconfigFile}`,
-        '--leader-elect=false',
-        '--controllers=garbage-collector-controller',
-        `--secure-port=${port}`,
-        '--bind-address=127.0.0.1',
-        `--cert-dir=${dir}/collector`,
-      ],
-      port,
-      logFile: join(dir, 'collector.log'),
-      isReady: async () => true,
-    });
+    await using _collector = await startGarbageCollector(stage.cluster);
     await pageNetwork();
     await using phases = await watchPhases();
     await using _leader = stage.lead();

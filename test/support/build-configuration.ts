@@ -4,7 +4,7 @@ import { TAKEN_OVER_ANNOTATION } from '#pkg/vitistack/provider-names.ts';
 import { type IpAllocation, readIpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
 import { type NetworkConfiguration, readNetworkConfiguration } from '#pkg/vitistack/read-network-configuration.ts';
 import { type NetworkNamespace, readNetworkNamespace } from '#pkg/vitistack/read-network-namespace.ts';
-import { CONFIGURATION_FINALIZER, MADE_ANNOTATION } from '#pkg/vitistack/vitistack-names.ts';
+import { CONFIGURATION_FINALIZER, configurationOwner, MADE_ANNOTATION } from '#pkg/vitistack/vitistack-names.ts';
 
 const CREATED = '2026-11-18T20:00:00Z';
 
@@ -47,8 +47,12 @@ export function allocation(
   const { name = interfaceName === '' ? 'web' : `web-${interfaceName}`, metadata = {}, spec = {} } = more;
   const own = { networkNamespaceName: 'prod-network', networkConfigurationName: 'web', interfaceName };
   const fields = { spec: { ...own, ...(spec as object) }, status };
-  const annotations = 'name' in more ? {} : { [MADE_ANNOTATION]: 'web' };
-  return there(readIpAllocation(storedObject(String(name), fields, { annotations, ...(metadata as object) })));
+  const made = {
+    annotations: { [MADE_ANNOTATION]: 'web' },
+    ownerReferences: [configurationOwner('web', 'uid-of-web')],
+  };
+  const ours = 'name' in more ? {} : made;
+  return there(readIpAllocation(storedObject(String(name), fields, { ...ours, ...(metadata as object) })));
 }
 
 /** The status of an IPAllocation that has its address. */
