@@ -19,7 +19,7 @@ const plan = (it: { uid: string; expiresAt?: string }, nowMs: number, leadingMs 
     stored: it.expiresAt,
     ttlSeconds: TTL,
     uid: it.uid,
-    leadingSince: new Date(leadingMs),
+    evenSince: new Date(leadingMs),
     now: new Date(nowMs),
   });
 
@@ -98,7 +98,7 @@ test('an address without a time gets one at once, in whole seconds', () => {
       stored,
       ttlSeconds: 60,
       uid: 'u',
-      leadingSince: new Date(T0),
+      evenSince: new Date(T0),
       now: new Date(T0 + 789),
     });
     expect(expiresAt).toBe('2026-05-19T09:01:00Z');
@@ -118,7 +118,7 @@ test('a stamp never has less than a quarter of its time left while it is renewed
 test('without a time to live nothing expires', () => {
   const stored = STAMP;
   const now = new Date(T0);
-  expect(planExpiry({ stored, ttlSeconds: 0, uid: 'u', leadingSince: now, now })).toEqual({
+  expect(planExpiry({ stored, ttlSeconds: 0, uid: 'u', evenSince: now, now })).toEqual({
     expiresAt: null,
     dueInMs: null,
   });

@@ -12,7 +12,7 @@ interface Stamp {
   readonly stored: unknown;
   readonly ttlSeconds: number;
   readonly uid: string;
-  readonly leadingSince: Date;
+  readonly evenSince: Date;
   readonly now: Date;
 }
 
@@ -21,7 +21,7 @@ interface Stamp {
  * from its uid: so 10,000 that were made at once, or were not renewed for a day, are renewed evenly over the half, and never in a
  * burst. What became due while there was no leader waits for its next moment: until then its address is kept all the same.
  */
-export function planExpiry({ stored, ttlSeconds, uid, leadingSince, now }: Stamp): Expiry {
+export function planExpiry({ stored, ttlSeconds, uid, evenSince, now }: Stamp): Expiry {
   if (ttlSeconds === 0) return { expiresAt: null, dueInMs: null };
   const nowSeconds = now.getTime() / 1_000;
   const storedSeconds = readSeconds(stored);
@@ -33,7 +33,7 @@ export function planExpiry({ stored, ttlSeconds, uid, leadingSince, now }: Stamp
   const dueAfter = (seconds: number) => ((roundOf(seconds) + 1) * half + offset - nowSeconds) * 1_000;
   if (storedSeconds === null) return { expiresAt: fresh, dueInMs: dueAfter(nowSeconds) };
   const renewed = storedSeconds - ttlSeconds;
-  const led = leadingSince.getTime() / 1_000;
+  const led = evenSince.getTime() / 1_000;
   // From the future: the clock was set back, or the time was made shorter. Nothing is gained by a burst of corrections.
   // The first moment may come a second after the address was given: it waits for the next one then.
   const since = renewed > nowSeconds ? led : Math.max(renewed + ttlSeconds / 4, led);

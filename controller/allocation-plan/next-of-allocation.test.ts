@@ -359,7 +359,7 @@ describe('point 6: the time of an address', () => {
   test('is not over while its NetworkConfiguration lives, however late it is', () => {
     const lives = observe({ allocation: withStatus({ ...GIVEN }), records: [buildAllocationRecord()] });
     for (const now of [LATER, new Date('2027-05-19T10:00:00Z')]) {
-      const step = next({ ...lives, leadingSince: now }, now);
+      const step = next({ ...lives, evenSince: now }, now);
       expect(step).toEqual({ do: 'rest', why: 'allocated' });
     }
   });

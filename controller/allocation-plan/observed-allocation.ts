@@ -31,6 +31,6 @@ export interface ObservedAllocation {
   readonly otherDomain: string | null;
   /** Why nothing new is given out for a while; null if it is. */
   readonly hold: string | null;
-  /** Since when this process leads. */
-  readonly leadingSince: Date;
+  /** Since when this process leads, and its clock was not set. */
+  readonly evenSince: Date;
 }

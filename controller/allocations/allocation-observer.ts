@@ -9,6 +9,7 @@ import type { Unserved } from '#controller/give/unserved.ts';
 import type { Address } from '#pkg/ip/address.ts';
 import { recordName } from '#pkg/record/record-metadata.ts';
 import { type IpAllocation, readIpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
+import type { EvenClock } from './even-clock.ts';
 import type { GoneConfigurations } from './gone-configurations.ts';
 import type { NetworkPools } from './network-pools.ts';
 import type { UsedDomains } from './used-domains.ts';
@@ -22,7 +23,7 @@ export interface AllocationSources {
   readonly unserved: Unserved;
   readonly restore: RestoreHold;
   readonly domains: UsedDomains;
-  readonly leadingSince: Date;
+  readonly clock: EvenClock;
 }
 
 export function readAllocationAt(
@@ -40,7 +41,7 @@ export function asAsking({ namespace, name, networkNamespace, createdAt }: IpAll
 
 /** All that is known of an IPAllocation now, from caches and own writes. */
 export function observeAllocation(sources: AllocationSources, allocation: IpAllocation): ObservedAllocation {
-  const { configurations, records, networks, spaces, unserved, restore, leadingSince, domains } = sources;
+  const { configurations, records, networks, spaces, unserved, restore, clock, domains } = sources;
   const { namespace, networkConfiguration } = allocation;
   const asking = asAsking(allocation);
   const found = networks.find(asking.pool);
@@ -73,6 +74,6 @@ export function observeAllocation(sources: AllocationSources, allocation: IpAllo
     },
     otherDomain: own.length > 0 || facts?.pool == null ? null : domains.otherThan(facts.pool),
     hold: restore.find()?.why ?? null,
-    leadingSince,
+    evenSince: clock.since(),
   };
 }

@@ -1,4 +1,5 @@
 import { AllocationsByName } from '#controller/allocations/allocation-book.ts';
+import { EvenClock } from '#controller/allocations/even-clock.ts';
 import { GoneConfigurations } from '#controller/allocations/gone-configurations.ts';
 import { HeldAddresses } from '#controller/allocations/held-addresses.ts';
 import { NetworkPools } from '#controller/allocations/network-pools.ts';
@@ -96,7 +97,7 @@ function startVitistack(options: ServeVitistackOptions, { stack, watch }: Visit,
     spaces: new PoolSpaces(recordsView, shown),
     unserved: new Unserved(),
     held: new HeldAddresses(),
-    leadingSince: now(),
+    clock: new EvenClock(now, nowMs),
     restore,
     domains: new UsedDomains(recordsView),
   };

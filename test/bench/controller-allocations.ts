@@ -174,13 +174,13 @@ function printRenewals(): void {
   const counts = new Map<number, number>();
   for (let at = 0; at < RENEWALS; at += 1) {
     const stored = new Date(startMs + TTL_SECONDS * 1_000).toISOString();
-    const leadingSince = new Date(startMs);
+    const evenSince = new Date(startMs);
     const { dueInMs } = planExpiry({
       stored,
       ttlSeconds: TTL_SECONDS,
       uid: `uid-${at}`,
-      leadingSince,
-      now: leadingSince,
+      evenSince,
+      now: evenSince,
     });
     const second = Math.floor((dueInMs ?? 0) / 1_000);
     counts.set(second, (counts.get(second) ?? 0) + 1);

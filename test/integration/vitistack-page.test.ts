@@ -4,12 +4,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { watchObjects } from '#controller/cluster-view/object-view.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { IP_ALLOCATIONS, NETWORK_CONFIGURATIONS, NETWORK_NAMESPACES } from '#pkg/kube/objects/vitistack-resources.ts';
-import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
 import { callApi } from '#test/support/api-request.ts';
 import { kubectl } from '#test/support/manifests.ts';
 import { turnedClock } from '#test/support/turned-clock.ts';
 import { type AllocationStage, allocationOf, NAMESPACE, PATIENCE, startAllocationStage } from './allocation-stage.ts';
 import { startGarbageCollector } from './garbage-collector.ts';
+import { machineHands } from './machine-hands.ts';
 import { sure } from './spider-objects.ts';
 
 /** Each sentence of Vitistack's page "IPAllocation" is a test here, in the order of the page, on a real API server. */
@@ -480,7 +480,7 @@ describe('operator responsibilities of static-ip-operator', () => {
     const touch = (value: string) =>
       sure(stage.admin.patch(IP_ALLOCATIONS, at('vm'), { metadata: { annotations: { touched: value } } }));
     {
-      await using _leader = stage.lead({ now: clock.now });
+      await using _leader = machineHands(stage).leadAt(clock);
       await stage.allocation('vm');
       const { expiresAt } = await stage.served('vm');
       // Its NetworkConfiguration lives: the time is renewed.
@@ -495,8 +495,7 @@ describe('operator responsibilities of static-ip-operator', () => {
     await sure(stage.admin.patch(IP_ALLOCATIONS, at('vm'), { metadata: { ownerReferences: null } }));
     await stage.remove(configuration, NETWORK_CONFIGURATIONS);
     clock.turn(3_600_000);
-    const timing = { ...SYSTEM_TIMING, nowMs: clock.nowMs };
-    await using _leader = stage.lead({ now: clock.now, client: stage.cluster.controller({ timing }) });
+    await using _leader = machineHands(stage).leadAt(clock);
     await stage.says('vm', 'Allocated', /NetworkConfiguration vm is gone/);
     clock.turn(61_000);
     await touch('again');

@@ -7,6 +7,7 @@ import { ALLOCATION_FINALIZER } from '#pkg/vitistack/vitistack-names.ts';
 import { specOf } from '#test/contract/record-spec.ts';
 import { turnedClock } from '#test/support/turned-clock.ts';
 import { type AllocationStage, allocationOf, NAMESPACE, PATIENCE, startAllocationStage } from './allocation-stage.ts';
+import { machineHands } from './machine-hands.ts';
 import { conditionsOf, sure } from './spider-objects.ts';
 
 /**
@@ -134,7 +135,7 @@ test('point 5: a requestedAddress that is changed while Allocated changes nothin
 test('point 6: the time of an address is renewed, and takes nothing under a living NetworkConfiguration', async () => {
   const clock = turnedClock();
   await network({ ttlSeconds: 60 });
-  await using _leader = stage.lead({ now: clock.now });
+  await using _leader = machineHands(stage).leadAt(clock);
   await stage.allocation('vm');
   const { expiresAt } = await stage.served('vm');
   clock.turn(3_600_000);

@@ -127,7 +127,7 @@ export function observeAllocation({
     room: { hasFree: true, total: 253n, holders: () => '' },
     otherDomain: null,
     hold: null,
-    leadingSince: new Date('2026-05-19T08:00:00Z'),
+    evenSince: new Date('2026-05-19T08:00:00Z'),
     ...change,
   };
 }
