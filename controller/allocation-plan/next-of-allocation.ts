@@ -15,17 +15,8 @@ import type { ObservedAllocation } from './observed-allocation.ts';
  */
 export function nextOfAllocation(seen: ObservedAllocation, now: Date): AllocationStep {
   if (seen.allocation.isDeleting) return nextOfDeletedAllocation(seen);
-  if (seen.records.length === 0) return nextWithoutRecord(seen);
-  const lost = lostAddress(seen);
-  return lost === null ? nextOfHeld(seen, now) : nextOfShown(seen, lost);
-}
-
-/** The address that the status shows, if the record is of another address and this one is free: the machine is not renumbered. */
-function lostAddress({ allocation, records, facts, recordAt }: ObservedAllocation): Address | null {
-  const shown = allocation.phase === 'Released' ? null : allocation.shownAddress;
-  if (shown === null || facts?.pool == null || objectToPlace(shown, facts.pool) !== null) return null;
-  const isRecorded = records.some(({ spec }) => spec.address === formatAddress(shown));
-  return isRecorded || recordAt(shown) !== null ? null : shown;
+  // A record that exists decides. What the status says besides may be the word of a late writer.
+  return seen.records.length === 0 ? nextWithoutRecord(seen) : nextOfHeld(seen, now);
 }
 
 function nextWithoutRecord(seen: ObservedAllocation): AllocationStep {

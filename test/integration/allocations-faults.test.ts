@@ -112,6 +112,20 @@ describe('somebody else writes', () => {
     await untilRecords(['10.0.2.50']);
   });
 
+  test('a status that shows the address of before moves nothing: the record says which address it is', async () => {
+    await using _leader = stage.lead();
+    await stage.allocation('vm-0', { spec: { requestedAddress: '10.0.2.51' } });
+    await stage.served('vm-0');
+    await stage.setStatus(IP_ALLOCATIONS, 'vm-0', { address: '10.0.2.50' });
+    await vi.waitFor(async () => expect(await stage.served('vm-0')).toMatchObject({ address: '10.0.2.51' }), PATIENCE);
+    // It would be the lowest free one, if the first one had not taken it.
+    await stage.allocation('vm-1');
+    expect(await stage.served('vm-1')).toMatchObject({ address: '10.0.2.50' });
+    await untilRecords(['10.0.2.50', '10.0.2.51']);
+    const [record] = (await stage.ledger.list({ limit: 10 })).filter(({ name }) => name === '10.0.2.51');
+    expect(record?.spec.holder.name).toBe('vm-0');
+  });
+
   test('an allocation that vanished keeps its address for its NetworkConfiguration, and one of its name goes on with it', async () => {
     const leader = stage.lead();
     await using _leader = leader;
