@@ -3,7 +3,7 @@ import { cidrContains, formatCidr } from '#pkg/ip/cidr.ts';
 import { quote } from '#pkg/ip/quote.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { describeHolder, type IpRecord } from '#pkg/record/ip-record.ts';
-import { isRecordOfAllocation } from './allocation-record.ts';
+import { isOfSameMachine, isRecordOfAllocation } from './allocation-record.ts';
 import type { ObservedAllocation } from './observed-allocation.ts';
 
 interface AddressRefusal {
@@ -44,8 +44,19 @@ export function objectToPlace(address: Address, { subnet, gateway }: Pool): stri
   return address.value === gateway?.value ? `${text} is the gateway` : null;
 }
 
-export function objectToHolder(address: Address, { recordAt, allocation }: ObservedAllocation): AddressRefusal | null {
+/** The record of this address, if it was that of another IPAllocation of the same machine, which is gone: the machine goes on with it. */
+export function leftRecordAt(address: Address, seen: ObservedAllocation): IpRecord | null {
+  const record = seen.recordAt(address);
+  return record !== null && isLeft(record, seen) ? record : null;
+}
+
+function isLeft(record: IpRecord, { allocation, isVanished }: ObservedAllocation): boolean {
+  return !isRecordOfAllocation(record, allocation) && isOfSameMachine(record, allocation) && isVanished(record);
+}
+
+export function objectToHolder(address: Address, seen: ObservedAllocation): AddressRefusal | null {
+  const { recordAt, allocation } = seen;
   const record = recordAt(address);
-  if (record === null || isRecordOfAllocation(record, allocation)) return null;
+  if (record === null || isRecordOfAllocation(record, allocation) || isLeft(record, seen)) return null;
   return { message: `conflict: ${record.spec.address} is held by ${describeHolder(record)}`, heldBy: record };
 }

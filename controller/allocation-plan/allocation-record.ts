@@ -2,7 +2,14 @@ import type { Address } from '#pkg/ip/address.ts';
 import { apiVersionOf } from '#pkg/kube/objects/kube-object.ts';
 import { NETWORK_CONFIGURATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import { allocatedSpec, type Holder, type IpRecord, isHeldState, type RecordSpec } from '#pkg/record/ip-record.ts';
+import {
+  allocatedSpec,
+  type Holder,
+  type IpRecord,
+  isHeldState,
+  isSameMachine,
+  type RecordSpec,
+} from '#pkg/record/ip-record.ts';
 import type { IpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
 
 export function draftAllocationRecord(pool: Pool, address: Address, allocation: IpAllocation): RecordSpec {
@@ -14,6 +21,11 @@ export function holderOfAllocation({ namespace, name, uid, networkConfiguration 
   const { kind } = NETWORK_CONFIGURATIONS;
   const owner = { apiVersion: apiVersionOf(NETWORK_CONFIGURATIONS), kind, name: networkConfiguration };
   return { kind: 'IPAllocation', namespace, name, uid, interface: '', attachGeneration: 1, node: '', owner };
+}
+
+/** Whether it is an address of the same machine, whichever of its IPAllocations it was given to. */
+export function isOfSameMachine({ spec: { holder, state } }: IpRecord, allocation: IpAllocation): boolean {
+  return isHeldState(state) && isSameMachine(holder, holderOfAllocation(allocation));
 }
 
 /**

@@ -26,7 +26,7 @@ export type AllocationStep =
   | ({ readonly do: 'write-status'; readonly status: StatusPatch } & Rest)
   /** This address and no other; null: the lowest that is free. */
   | { readonly do: 'take'; readonly address: Address | null }
-  /** The record lacks the uid of its IPAllocation: it was imported, or that of the same name before it vanished. */
+  /** The record does not name its IPAllocation with its uid: it was imported, or is of one before it that vanished. */
   | { readonly do: 'name-record'; readonly record: IpRecord }
   /** Ask the API server whether the NetworkConfiguration is gone. */
   | { readonly do: 'look-for-configuration' }

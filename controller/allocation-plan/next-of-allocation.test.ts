@@ -198,6 +198,25 @@ describe('requestedAddress', () => {
     });
   });
 
+  test.each([
+    { name: 'asked for', allocation: asks('10.0.2.100') },
+    { name: 'preferred', allocation: { ...PENDING, lastAddress: parseAddress('10.0.2.100') } },
+    { name: 'shown', allocation: withStatus({ ...GIVEN, address: '10.0.2.100' }) },
+  ])(
+    'an address that is $name and was given to another IPAllocation of its machine goes on with it once that one vanished',
+    ({ allocation }) => {
+      const sibling = buildAllocationRecord('10.0.2.100', { name: 'db-server-fixed', uid: 'of-the-sibling' });
+      const seen = { allocation, others: [sibling] };
+      expect(next(observe({ ...seen, isVanished: () => true }))).toEqual({ do: 'name-record', record: sibling });
+      expect(next(observe(seen))).not.toMatchObject({ do: 'name-record' });
+      const owner = { apiVersion: 'vitistack.io/v1alpha1', kind: 'NetworkConfiguration', name: 'another-machine' };
+      const strangers = [buildAllocationRecord('10.0.2.100', { name: 'db-server-fixed', uid: 'x', owner })];
+      expect(next(observe({ allocation, others: strangers, isVanished: () => true }))).not.toMatchObject({
+        do: 'name-record',
+      });
+    },
+  );
+
   test('point 5: changed while Allocated, the address stays, and the message says what to do', () => {
     const allocation = { ...withStatus({ ...GIVEN }), requestedAddress: '10.0.2.100' };
     expect(next(observe({ allocation, records: [buildAllocationRecord()] }))).toMatchObject({

@@ -1,6 +1,6 @@
 import { type Address, formatAddress } from '#pkg/ip/address.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { objectToAsked, objectToHolder, objectToPlace, readRequested } from './address-objection.ts';
+import { leftRecordAt, objectToAsked, objectToHolder, objectToPlace, readRequested } from './address-objection.ts';
 import { planAllocationStatus, type WantedStatus } from './allocation-status.ts';
 import type { AllocationRest, AllocationStep } from './allocation-step.ts';
 import { missingAllocationMetadata } from './missing-metadata.ts';
@@ -69,17 +69,22 @@ function nextOfShown(seen: ObservedAllocation, address: Address): AllocationStep
     return refuse(seen, `${refusal.message}; both are left as they are, and one of the two has to go`, refusal.heldBy);
   }
   const metadata = missingAllocationMetadata(seen);
-  return metadata === null ? { do: 'take', address } : { do: 'write-metadata', metadata };
+  return metadata === null ? take(seen, address) : { do: 'write-metadata', metadata };
 }
 
 /** Nothing stands in the way any more. */
 function prepare(seen: ObservedAllocation, address: Address | null): AllocationStep {
   const metadata = missingAllocationMetadata(seen);
   if (metadata !== null) return { do: 'write-metadata', metadata };
-  if (seen.allocation.phase === 'Pending') return { do: 'take', address };
+  if (seen.allocation.phase === 'Pending') return take(seen, address);
   const message = `an address of NetworkNamespace ${seen.allocation.networkNamespace} is being taken`;
   const step = say(seen, { phase: 'Pending', message }, 'waits');
-  return step.do === 'rest' ? { do: 'take', address } : step;
+  return step.do === 'rest' ? take(seen, address) : step;
+}
+
+function take(seen: ObservedAllocation, address: Address | null): AllocationStep {
+  const left = address === null ? null : leftRecordAt(address, seen);
+  return left === null ? { do: 'take', address } : { do: 'name-record', record: left };
 }
 
 function fail(seen: ObservedAllocation, message: string, why: AllocationRest = 'waits'): AllocationStep {

@@ -19,6 +19,8 @@ export interface ObservedAllocation {
   readonly records: readonly IpRecord[];
   /** Who has an address in the domain of the pool. */
   readonly recordAt: (address: Address) => IpRecord | null;
+  /** Whether the IPAllocation that the record names is gone, or is another one now. */
+  readonly isVanished: (record: IpRecord) => boolean;
   readonly room: {
     /** Whether an address is left for this one after those that have waited longer. */
     readonly hasFree: boolean;

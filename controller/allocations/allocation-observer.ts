@@ -67,6 +67,10 @@ export function observeAllocation(sources: AllocationSources, allocation: IpAllo
     configurationGoneMs: configurations.goneMs({ namespace, name: networkConfiguration }),
     records: own,
     recordAt,
+    isVanished: (record) => {
+      const there = readAllocationAt(sources, keyOf(record.spec.holder));
+      return there === null || !isRecordOfAllocation(record, there);
+    },
     room: {
       hasFree: facts !== null && spaces.freeCount(facts) > BigInt(unserved.countBefore(asking)),
       total,

@@ -16,7 +16,7 @@ import { apiVersionOf } from '#pkg/kube/objects/kube-object.ts';
 import { IP_ALLOCATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
-import type { IpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
+import { type IpAllocation, readIpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
 import { ALLOCATION_FINALIZER } from '#pkg/vitistack/vitistack-names.ts';
 import type { AllocationSources } from './allocation-observer.ts';
 
@@ -118,11 +118,23 @@ async function take(address: Address | null, seen: ObservedAllocation, deps: All
 
 async function nameRecord(record: IpRecord, allocation: IpAllocation, deps: AllocationDeps): Promise<Ending> {
   const { ledger, records, isLeader } = deps;
+  if (record.spec.holder.name !== allocation.name && !(await hasVanished(record, deps))) return 'again';
   if (!isLeader()) return NOT_LEADER_MS;
   const outcome = await ledger.amend(record, { ...record.spec, holder: holderOfAllocation(allocation) });
   if (!outcome.done) return SOON_MS;
   records.wrote(outcome.record);
   return 'again';
+}
+
+/** Asks the API server: a watch may not show an IPAllocation yet. */
+async function hasVanished(record: IpRecord, { client, allocations }: AllocationDeps): Promise<boolean> {
+  const { namespace, name } = record.spec.holder;
+  const found = await client.get(IP_ALLOCATIONS, { namespace, name });
+  if (!found.ok && found.because !== 'NotFound') throw new FailedRequest(`IPAllocation ${namespace}/${name}`, found);
+  if (!found.ok) return true;
+  allocations.wrote(found.object);
+  const there = readIpAllocation(found.object);
+  return there !== null && !isRecordOfAllocation(record, there);
 }
 
 export async function giveBack(

@@ -136,6 +136,14 @@ export function isSameHolder(
   return a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
 }
 
+type OfMachine = Pick<Holder, 'kind' | 'namespace' | 'owner'>;
+
+/** Two IPAllocations of one NetworkConfiguration: the address is that machine's, under whichever of their names. */
+export function isSameMachine(a: OfMachine, b: OfMachine): boolean {
+  const isNear = a.kind === 'IPAllocation' && b.kind === 'IPAllocation' && a.namespace === b.namespace;
+  return isNear && a.owner !== undefined && a.owner.kind === b.owner?.kind && a.owner.name === b.owner.name;
+}
+
 type Nic = Pick<Holder, 'kind' | 'namespace' | 'name' | 'uid' | 'interface'>;
 
 /** The same interface of the same pod, from any of its sandboxes. */

@@ -183,10 +183,29 @@ describe('amendProblem', () => {
       { ...spec('Retained'), until: UNTIL },
       'a record that is Retained has no until',
     ],
+    ['another IPAllocation of the same machine', ofMachine('vm', 'fixed'), ofMachine('vm', 'vm-eth0'), null],
+    [
+      'an IPAllocation of another machine',
+      ofMachine('vm', 'fixed'),
+      ofMachine('other', 'other-eth0'),
+      'the record belongs to another holder',
+    ],
+    [
+      'another IPAllocation, where the machine is not known',
+      ofMachine(undefined, 'fixed'),
+      ofMachine(undefined, 'vm-eth0'),
+      'the record belongs to another holder',
+    ],
   ])('%s', (_, before, after, problem) => {
     expect(amendProblem(before, after)).toBe(problem);
   });
 });
+
+function ofMachine(machine: string | undefined, name: string): RecordSpec {
+  const { containerID: _, ...own } = holder({ kind: 'IPAllocation', name, uid: name, interface: '' });
+  const owner = { apiVersion: 'vitistack.io/v1alpha1', kind: 'NetworkConfiguration', name: machine ?? '' };
+  return { ...spec('Allocated'), holder: machine === undefined ? own : { ...own, owner } };
+}
 
 function holder(change: Partial<Holder> = {}): Holder {
   return {

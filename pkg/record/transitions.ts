@@ -1,5 +1,5 @@
 import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
-import { type Holder, isSameHolder, isTimed, type RecordSpec } from './ip-record.ts';
+import { type Holder, isSameHolder, isSameMachine, isTimed, type RecordSpec } from './ip-record.ts';
 import { mayMove } from './transition-table.ts';
 
 /** Why this record may not be created, or null. */
@@ -58,7 +58,9 @@ function ownerProblem(before: RecordSpec, after: RecordSpec): string | null {
   if (before.holder.interface !== after.holder.interface) return 'the interface of a holder never changes';
   // A foreign host answered: the record names that host from now on.
   if (after.state === 'Quarantined' && after.holder.kind === 'Conflict') return null;
-  if (!isSameHolder(before.holder, after.holder)) return 'the record belongs to another holder';
+  if (!isSameHolder(before.holder, after.holder) && !isSameMachine(before.holder, after.holder)) {
+    return 'the record belongs to another holder';
+  }
   if (before.state !== 'Suspect') return null;
   if (before.holder.uid !== after.holder.uid || (after.state === 'Allocated' && before.holder.uid === undefined)) {
     return 'a Suspect record goes back only to the holder with its uid';

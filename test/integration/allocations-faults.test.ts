@@ -7,6 +7,7 @@ import { ALLOCATION_FINALIZER } from '#pkg/vitistack/vitistack-names.ts';
 import { specOf } from '#test/contract/record-spec.ts';
 import { turnedClock } from '#test/support/turned-clock.ts';
 import { type AllocationStage, allocationOf, NAMESPACE, PATIENCE, startAllocationStage } from './allocation-stage.ts';
+import { machineHands } from './machine-hands.ts';
 import { deaths, leadUntilDead } from './mortal-leader.ts';
 import { sure } from './spider-objects.ts';
 
@@ -144,6 +145,34 @@ describe('somebody else writes', () => {
     expect(await stage.served('vm-0')).toMatchObject({ address: '10.0.2.77' });
     const [record] = await stage.ledger.list({ limit: 10 });
     expect(record?.spec.holder.uid).toBe((await stage.get('vm-0')).metadata.uid);
+  });
+
+  test('a machine keeps the address of an IPAllocation that vanished, also under the name of the one that follows', async () => {
+    await using _leader = stage.lead();
+    const made = await stage.allocation('db-server-fixed', {
+      configuration: 'db',
+      spec: { requestedAddress: '10.0.2.100' },
+    });
+    await stage.served('db-server-fixed');
+    const networkInterfaces = [{ name: 'eth0', macAddress: '02:00:00:00:00:01' }];
+    await sure(
+      stage.admin.patch(NETWORK_CONFIGURATIONS, at('db'), {
+        spec: { networkNamespaceName: 'prod-network', networkInterfaces },
+      }),
+    );
+    await vi.waitFor(async () => expect(await machineHands(stage).shownBy('db')).toEqual(['10.0.2.100']), PATIENCE);
+    const held = { metadata: { finalizers: ['a.test/hold', ALLOCATION_FINALIZER] } };
+    await sure(stage.admin.patch(IP_ALLOCATIONS, at('db-server-fixed'), held));
+    await stage.remove(made);
+    await sure(stage.admin.patch(IP_ALLOCATIONS, at('db-server-fixed'), { metadata: { finalizers: null } }));
+    await stage.untilGone('db-server-fixed');
+    await vi.waitFor(
+      async () => expect(await machineHands(stage).find(IP_ALLOCATIONS, 'db-eth0')).not.toBeNull(),
+      PATIENCE,
+    );
+    expect(await stage.served('db-eth0')).toMatchObject({ address: '10.0.2.100' });
+    const records = await stage.ledger.list({ limit: 10 });
+    expect(records.map(({ name, spec }) => `${name} ${spec.holder.name}`)).toEqual(['10.0.2.100 db-eth0']);
   });
 
   test('addresses that static-ip-operator gave are taken over as they are, and nobody is renumbered', async () => {

@@ -124,6 +124,7 @@ export function observeAllocation({
     configurationGoneMs: null,
     records: [],
     recordAt: ({ value }) => taken.find(({ spec }) => parseAddress(spec.address).value === value) ?? null,
+    isVanished: () => false,
     room: { hasFree: true, total: 253n, holders: () => '' },
     otherDomain: null,
     hold: null,
