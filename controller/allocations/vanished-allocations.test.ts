@@ -64,12 +64,17 @@ function build(world: World) {
     await vanished.look(KEY);
     return released;
   };
+  /** When to look again, or undefined. */
+  const dueMs = async (atMs: number) => {
+    nowMs = atMs;
+    return vanished.look(KEY);
+  };
   const lookBeside = async (atMs: number, allocation: IpAllocation) => {
     nowMs = atMs;
     await vanished.lookForEarlier(allocation);
     return released;
   };
-  return { look, lookBeside, now };
+  return { look, dueMs, lookBeside, now };
 }
 
 test('what a vanished allocation held is given back when its NetworkConfiguration has been gone for its whole time', async () => {
@@ -87,6 +92,21 @@ test.each([
   const { look } = build(world);
   expect(await look(0)).toEqual([]);
   expect(await look(7_200_000)).toEqual([]);
+});
+
+test('it is looked at again within ten minutes, however long its time is', async () => {
+  const { dueMs } = build({ ttlSeconds: 2_592_000 });
+  await dueMs(0);
+  expect(await dueMs(20_000)).toBe(600_000);
+});
+
+test('without a time to live it is looked at again, and given back when its network has got one', async () => {
+  const { look, dueMs, now } = build({ ttlSeconds: 0 });
+  await dueMs(0);
+  expect(await dueMs(20_000)).toBe(600_000);
+  now.ttlSeconds = 3_600;
+  expect(await look(30_000)).toEqual([]);
+  expect(await look(3_630_000)).toEqual(['10.0.2.50']);
 });
 
 test('a NetworkConfiguration that comes back at the last moment keeps it', async () => {

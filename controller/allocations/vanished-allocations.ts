@@ -70,12 +70,14 @@ export class VanishedAllocations {
     const { client, configurations, networks } = this.#deps;
     const { holder, pool } = record.spec;
     const ttlSeconds = networks.find(pool.name)?.network.network?.ttlSeconds ?? 0;
-    if (ttlSeconds === 0 || holder.owner === undefined) return undefined;
+    if (holder.owner === undefined) return undefined;
+    // The network may come back, or get a time.
+    if (ttlSeconds === 0) return LOOK_AGAIN_MS;
     const at = { namespace: holder.namespace, name: holder.owner.name };
     if (configurations.find(at) !== null) return LOOK_AGAIN_MS;
     if (configurations.goneMs(at) === null && !(await configurations.look(at))) return LOOK_AGAIN_MS;
     const leftMs = Math.max(ttlSeconds * 1_000, GONE_FOR_MS) - (configurations.goneMs(at) ?? 0);
-    if (leftMs > 0) return leftMs;
+    if (leftMs > 0) return Math.min(leftMs, LOOK_AGAIN_MS);
     const found = await client.get(IP_ALLOCATIONS, { namespace: holder.namespace, name: holder.name });
     if (isStillHeld(record, found) || !(await configurations.look(at))) return LOOK_AGAIN_MS;
     const ending = await giveBack(record, this.#deps);

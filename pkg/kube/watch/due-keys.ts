@@ -3,6 +3,9 @@ import type { Timing } from '#pkg/kube/transport/timing.ts';
 /** Keys that are due within so many ms of each other share a timer: a hundred thousand keys would need as many. */
 const SHARED_MS = 20;
 
+/** A timer of Node.js that is longer fires at once. A key that comes due early is looked at once more. */
+const LONGEST_MS = 2 ** 31 - 2 * SHARED_MS;
+
 interface Batch {
   readonly keys: Set<string>;
   readonly cancel: () => void;
@@ -26,7 +29,7 @@ export class DueKeys {
 
   add(key: string, ms: number): void {
     const nowMs = this.#timing.nowMs();
-    const dueMs = Math.ceil((nowMs + ms) / SHARED_MS) * SHARED_MS;
+    const dueMs = Math.ceil((nowMs + Math.min(ms, LONGEST_MS)) / SHARED_MS) * SHARED_MS;
     const planned = this.#dueMs.get(key);
     if (planned !== undefined && planned <= dueMs) return;
     if (planned !== undefined) this.#batches.get(planned)?.keys.delete(key);
