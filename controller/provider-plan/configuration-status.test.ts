@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { IpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
 import type { NetworkConfiguration } from '#pkg/vitistack/read-network-configuration.ts';
 import { allocated, allocation, configuration, network } from '#test/support/build-configuration.ts';
@@ -155,4 +155,24 @@ test('a hardware address that only the status has is kept', () => {
 test('an address on its way out is shown no more as allocated', () => {
   const ending = allocation('eth0', allocated('10.0.2.50'), { metadata: { deletionTimestamp: 'x' } });
   expect(interfacesAfter({}, [ending])).toEqual([{ name: 'eth0', macAddress: '02:00:00:00:00:01' }]);
+});
+
+describe('an IPAllocation that names no interface', () => {
+  const TWO = [{ name: 'eth0' }, { name: 'eth1' }];
+  const fixed = allocation('', allocated('10.0.2.100'), { name: 'db-server-fixed' });
+  const served = (status: object, ...others: readonly IpAllocation[]) =>
+    serveInterfaces(configuration({ spec: { networkInterfaces: TWO }, status }), [fixed, ...others]).map(
+      ({ wanted, allocations }) => `${wanted.name}: ${allocations.map(({ name }) => name)}`,
+    );
+  const byUser = allocation('eth0', {}, { name: 'by-user' });
+
+  test('serves the first interface without one of its own', () => {
+    expect(served({})).toEqual(['eth0: db-server-fixed', 'eth1: ']);
+    expect(served({}, byUser)).toEqual(['eth0: by-user', 'eth1: db-server-fixed']);
+  });
+
+  test('stays with the interface that shows its address, whoever makes one for that interface later', () => {
+    const shown = { networkInterfaces: [{ name: 'eth0', ipv4Addresses: ['10.0.2.100'], allocationMethod: 'static' }] };
+    expect(served(shown, byUser)).toEqual(['eth0: db-server-fixed,by-user', 'eth1: ']);
+  });
 });

@@ -15,8 +15,8 @@ export interface ServedInterface {
 }
 
 /**
- * Which IPAllocations serve which interface. One that names no interface, as the published example does, serves the first interface
- * without one of its own.
+ * Which IPAllocations serve which interface. One that names no interface, as the published example does, serves the interface that
+ * shows its address, and before that the first interface without one of its own.
  */
 export function serveInterfaces(
   { interfaces, shown }: NetworkConfiguration,
@@ -24,10 +24,16 @@ export function serveInterfaces(
 ): readonly ServedInterface[] {
   const named = (wanted: WantedInterface) => allocations.filter((it) => it.interface === wanted.name);
   const unnamed = interfaces.some((it) => it.name === '') ? [] : allocations.filter((it) => it.interface === '');
-  const forUnnamed = interfaces.find((it) => named(it).every(({ isMadeByUs }) => isMadeByUs)) ?? interfaces[0];
-  return unique(interfaces).map((wanted) => {
-    const found = shown.find((it) => isSameInterface(it, wanted)) ?? null;
-    const serving = [...named(wanted), ...(wanted === forUnnamed ? unnamed : [])];
+  const known = unique(interfaces);
+  const shownOf = (wanted: WantedInterface) => shown.find((it) => isSameInterface(it, wanted)) ?? null;
+  const forUnnamed = known.find((it) => named(it).every(({ isMadeByUs }) => isMadeByUs)) ?? known[0];
+  const servedBy = (it: IpAllocation) => {
+    const address = addressOf(it);
+    return known.find((wanted) => address !== null && shownOf(wanted)?.addresses.includes(address)) ?? forUnnamed;
+  };
+  return known.map((wanted) => {
+    const found = shownOf(wanted);
+    const serving = [...named(wanted), ...unnamed.filter((it) => servedBy(it) === wanted)];
     return { wanted, shown: found, allocations: inOrder(serving, found) };
   });
 }
