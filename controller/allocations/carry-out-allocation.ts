@@ -113,7 +113,9 @@ async function take(address: Address | null, seen: ObservedAllocation, deps: All
     draft: (chosen: Address) => draftAllocationRecord(pool, chosen, allocation),
     isOwn: (record: IpRecord) => isRecordOfAllocation(record, allocation),
   };
-  return address === null ? takeLowest(facts, taker, deps) : takeExactly(address, taker, deps);
+  return deps.domains.during(pool, () =>
+    address === null ? takeLowest(facts, taker, deps) : takeExactly(address, taker, deps),
+  );
 }
 
 async function nameRecord(record: IpRecord, allocation: IpAllocation, deps: AllocationDeps): Promise<Ending> {

@@ -28,6 +28,18 @@ test('a pool whose records are in its domain is looked through once', () => {
   expect([domains.otherThan(pool), domains.otherThan(pool), looks()]).toEqual([null, null, 1]);
 });
 
+test('a record that is being created counts, although no view shows it yet', async () => {
+  const { domains } = build();
+  const created = Promise.withResolvers<void>();
+  const creating = domains.during(poolIn(), () => created.promise);
+  const moved = poolIn('blue');
+  expect(domains.otherThan(moved)).toBe('default');
+  expect(domains.otherThan(poolIn())).toBeNull();
+  created.resolve();
+  await creating;
+  expect(domains.otherThan(moved)).toBeNull();
+});
+
 test('an edit is looked at anew: addresses in use keep it in their domain until the last of them is given back', () => {
   const { domains, records } = build();
   records.push(buildAllocationRecord());

@@ -45,6 +45,13 @@ export class FreshRecords implements Disposable {
     return [...new Set([...cached, ...written])].flatMap((it) => this.get(it) ?? []).filter(isOwn);
   }
 
+  /** The records of a pool, with those that we wrote and no watch has shown. */
+  *walkPool(pool: string): Generator<IpRecord> {
+    yield* this.#view.walkPool(pool);
+    const written = [...this.#own.values()].filter(({ isGone }) => !isGone).map(({ record }) => record);
+    for (const record of [...written, ...this.#unconfirmed.values()]) if (record.spec.pool.name === pool) yield record;
+  }
+
   /** What has to be read before it is certain that the holder has no record. Empty unless the watch is late by more than 30 s. */
   unconfirmed(isOwn: (record: IpRecord) => boolean): IpRecord[] {
     for (const [, own] of this.#own) if (own.untilMs < this.#nowMs()) this.#doubt(own);

@@ -84,6 +84,7 @@ function startVitistack(options: ServeVitistackOptions, { stack, watch }: Visit,
   const shown = new ShownAddresses(views.allocations, readShown);
   const networks = stack.use(new NetworkPools(views.networks, catalog, rangeRules));
   const fresh = stack.use(new FreshObjects(views.configurations, nowMs));
+  const records = stack.use(new FreshRecords(recordsView, nowMs));
   const sources = {
     ...options,
     views,
@@ -92,14 +93,14 @@ function startVitistack(options: ServeVitistackOptions, { stack, watch }: Visit,
     shown,
     allocations: stack.use(new FreshObjects(views.allocations, nowMs)),
     configurations: new GoneConfigurations(client, fresh),
-    records: stack.use(new FreshRecords(recordsView, nowMs)),
+    records,
     book: new AllocationsByName(views.allocations),
     spaces: new PoolSpaces(recordsView, shown),
     unserved: new Unserved(),
     held: new HeldAddresses(),
     clock: new EvenClock(now, nowMs),
     restore,
-    domains: new UsedDomains(recordsView),
+    domains: new UsedDomains(records),
   };
   stack.use(reconcileAllocations(sources));
   const overlaps = new OverlapNotes();
