@@ -252,6 +252,22 @@ test.each<{ name: string; status: object; isTakenOver: string; asks: object }>([
   expect({ last, requested: spec?.requestedAddress }).toEqual(asks);
 });
 
+test('one whose address static-ip-operator gave, moved to another NetworkNamespace, gets a new address there', () => {
+  const moved = { spec: { networkNamespaceName: 'blue' }, status: SHOWN };
+  const blue = network({ ipv4CIDR: '10.0.3.0/24', ipv4Gateway: '10.0.3.1' }, { name: 'blue' });
+  const takenOver = { metadata: { annotations: { [TAKEN_OVER_ANNOTATION]: 'true' } } };
+  expect(next(factsOf(configuration({ ...moved, ...takenOver }), [READY], [blue]))).toEqual({
+    do: 'sign',
+    metadata: { annotations: { [TAKEN_OVER_ANNOTATION]: 'false' } },
+  });
+  expect(brief(next(factsOf(configuration(moved), [READY], [blue])))).toBe('delete web-eth0');
+  const step = next(factsOf(configuration(moved), [], [blue]));
+  expect(step).toMatchObject({ drafts: [{ object: { spec: { networkNamespaceName: 'blue' } } }] });
+  const draft = step.do === 'create' ? step.drafts[0]?.object : undefined;
+  expect(draft?.['spec']).not.toHaveProperty('requestedAddress');
+  expect(draft?.metadata.annotations).not.toHaveProperty([LAST_ADDRESS_ANNOTATION]);
+});
+
 test.each([
   { name: 'shows an address that we have not given', status: SHOWN, taken: 'true' },
   { name: 'shows nothing', status: {}, taken: 'false' },

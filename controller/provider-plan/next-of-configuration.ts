@@ -45,6 +45,10 @@ function nextOfServed(
   const { finalizers, isTakenOver } = configuration;
   if (!finalizers.includes(CONFIGURATION_FINALIZER) || isTakenOver === null) return sign(configuration, served);
   const surplus = allocations.filter((it) => !it.isDeleting && isSurplus(it, configuration, network));
+  // Exactly the address of static-ip-operator is asked for only in the network that it is of.
+  if (isTakenOver && surplus.some((it) => it.networkNamespace !== network.name)) {
+    return { do: 'sign', metadata: { annotations: { [TAKEN_OVER_ANNOTATION]: 'false' } } };
+  }
   if (surplus.length > 0) return { do: 'delete', allocations: surplus };
   const without = served.filter((it) => it.allocations.length === 0);
   if (without.length > 0)
