@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { settleConditions } from '#controller/project/condition.ts';
+import { isMap } from '#pkg/kube/objects/kube-object.ts';
 import { MOST_INTERFACES, type NetworkConfiguration } from '#pkg/vitistack/read-network-configuration.ts';
 import type { NetworkNamespace } from '#pkg/vitistack/read-network-namespace.ts';
 import { shownInterfaces } from './interface-status.ts';
@@ -22,6 +23,12 @@ export interface StatusFacts {
   readonly network: NetworkNamespace | null;
   /** Why it gets nothing new. */
   readonly why: string | null;
+}
+
+/** What a status is to say, whenever it was written, and whatever conditions others have beside ours. */
+export function wishOf<Status extends { readonly conditions: readonly unknown[] }>(status: Status): object {
+  const own = status.conditions.filter(isMap).filter(({ type }) => type === 'Ready');
+  return { ...status, conditions: own.map(({ lastTransitionTime: _, ...condition }) => condition) };
 }
 
 type Verdict = Pick<ConfigurationStatus, 'phase' | 'message'>;

@@ -4,7 +4,7 @@ import { VIP_INTERFACE } from '#pkg/vitistack/provider-names.ts';
 import type { NetworkConfiguration } from '#pkg/vitistack/read-network-configuration.ts';
 import type { SharedIp } from '#pkg/vitistack/read-shared-ip.ts';
 
-export type SharedIpStatus = Readonly<Record<string, unknown>>;
+export type SharedIpStatus = Readonly<Record<string, unknown>> & { readonly conditions: readonly unknown[] };
 
 type Verdict = keyof typeof STATES;
 

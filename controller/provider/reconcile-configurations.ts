@@ -1,5 +1,5 @@
 import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
-import type { ConfigurationStatus } from '#controller/provider-plan/configuration-status.ts';
+import { type ConfigurationStatus, wishOf } from '#controller/provider-plan/configuration-status.ts';
 import { nextOfConfiguration } from '#controller/provider-plan/next-of-configuration.ts';
 import { type Enqueue, type Pass, startReconciler } from '#controller/reconcile/reconciler.ts';
 import { NETWORK_CONFIGURATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
@@ -84,8 +84,7 @@ export function reconcileConfigurations(sources: ProviderSources): AsyncDisposab
     { write }: Pass,
   ): Promise<number | undefined> {
     const key = keyOf({ namespace, name });
-    const { phase, message, networkInterfaces } = status;
-    const wish = { phase, message, networkInterfaces };
+    const wish = wishOf(status);
     const fields = Object.keys(status);
     const dueMs = pace.dueInMs(key, wish, pick(before, fields));
     if (dueMs === null) return LOOK_AGAIN_MS;

@@ -1,5 +1,6 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
+import { wishOf } from '#controller/provider-plan/configuration-status.ts';
 import { nextOfSharedIp, type SharedIpFacts, type SharedIpStep } from '#controller/provider-plan/next-of-shared-ip.ts';
 import { FailedRequest, type Pass, startReconciler } from '#controller/reconcile/reconciler.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
@@ -100,8 +101,7 @@ export function reconcileSharedIps(sources: SharedIpSources): AsyncDisposable {
         throw new FailedRequest(`NetworkConfiguration ${namespace}/${own}`, outcome);
       }
       case 'write-status': {
-        const { phase, message, loadBalancerIps } = step.status;
-        const wish = { phase, message, loadBalancerIps };
+        const wish = wishOf(step.status);
         const shown = (status: Readonly<Record<string, unknown>>) => Object.keys(step.status).map((it) => status[it]);
         const dueMs = pace.dueInMs(keyOf(at), wish, shown(sharedIp.status));
         if (dueMs !== 0) return dueMs ?? LOOK_AGAIN_MS;

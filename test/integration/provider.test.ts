@@ -178,6 +178,21 @@ test('addresses of static-ip-operator stay with their machines, and of two that 
   await vi.waitFor(async () => expect(await stage.get(NETWORK_CONFIGURATIONS, 'db')).toBeNull(), PATIENCE);
 });
 
+test('an edit that changes no address reaches the status too: the generation that was looked at', async () => {
+  await using _leader = stage.lead();
+  await stage.network('prod-network');
+  await stage.configuration('web');
+  await stage.shows('web', 'Ready');
+  const at = { namespace: NAMESPACE, name: 'web' };
+  const edited = await sure(stage.admin.patch(NETWORK_CONFIGURATIONS, at, { spec: { description: 'of the lab' } }));
+  expect(edited.metadata.generation).toBe(2);
+  await vi.waitFor(async () => {
+    expect(await stage.statusOf(NETWORK_CONFIGURATIONS, 'web')).toMatchObject({
+      conditions: [{ type: 'Ready', status: 'True', observedGeneration: 2 }],
+    });
+  }, PATIENCE);
+});
+
 test('two leaders at once make one IPAllocation for each interface', async () => {
   await using _one = stage.lead();
   await using _two = stage.lead();
@@ -245,6 +260,14 @@ test('a virtual IP of a control plane gets its address, and gives it back', asyn
     });
   }, PATIENCE);
   expect(await stage.records()).toEqual(['10.0.2.2 blue-cpvip-vip']);
+  const edit = { environment: 'lab', method: 'round-robin', poolMembers: ['10.0.2.9'] };
+  await sure(stage.admin.patch(SHARED_IPS, metadata, { spec: edit }));
+  await vi.waitFor(async () => {
+    expect(await stage.statusOf(SHARED_IPS, 'blue-vip')).toMatchObject({
+      ...edit,
+      conditions: [{ type: 'Ready', observedGeneration: 2 }],
+    });
+  }, PATIENCE);
   await stage.remove(SHARED_IPS, 'blue-vip');
   await vi.waitFor(async () => {
     const left = [await stage.get(SHARED_IPS, 'blue-vip'), await stage.get(NETWORK_CONFIGURATIONS, 'blue-cpvip')];
