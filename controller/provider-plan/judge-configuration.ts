@@ -14,6 +14,8 @@ export interface ConfigurationFacts {
   readonly networkNamespaces: readonly NetworkNamespace[];
   /** Those that name the configuration in their spec, of any author. */
   readonly allocations: readonly IpAllocation[];
+  /** Why the API server has just refused an IPAllocation that is missing. */
+  readonly refusal?: string;
 }
 
 /** Whose a NetworkConfiguration is. */

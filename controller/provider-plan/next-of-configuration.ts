@@ -32,13 +32,13 @@ export function nextOfConfiguration(
     if (step !== null) return step;
   }
   const network = judgement.is === 'ours' ? judgement.networkNamespace : null;
-  const why = judgement.is === 'ours' ? null : judgement.why;
+  const why = judgement.is === 'ours' ? (facts.refusal ?? null) : judgement.why;
   const status = planConfigurationStatus({ configuration, served, network, why }, now);
   return status === null ? { do: 'rest' } : { do: 'write-status', status };
 }
 
 function nextOfServed(
-  { configuration, allocations }: ConfigurationFacts,
+  { configuration, allocations, refusal }: ConfigurationFacts,
   network: NetworkNamespace,
   served: readonly ServedInterface[],
 ): ConfigurationStep | null {
@@ -51,7 +51,7 @@ function nextOfServed(
   }
   if (surplus.length > 0) return { do: 'delete', allocations: surplus };
   const without = served.filter((it) => it.allocations.length === 0);
-  if (without.length > 0)
+  if (without.length > 0 && refusal === undefined)
     return { do: 'create', drafts: without.map((it) => draftAllocation(configuration, network, it)) };
   return null;
 }

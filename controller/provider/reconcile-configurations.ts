@@ -1,5 +1,8 @@
 import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
 import { type ConfigurationStatus, wishOf } from '#controller/provider-plan/configuration-status.ts';
+import type { ConfigurationStep } from '#controller/provider-plan/configuration-step.ts';
+import type { AllocationDraft } from '#controller/provider-plan/draft-allocation.ts';
+import type { ConfigurationFacts } from '#controller/provider-plan/judge-configuration.ts';
 import { nextOfConfiguration } from '#controller/provider-plan/next-of-configuration.ts';
 import { type Enqueue, type Pass, startReconciler } from '#controller/reconcile/reconciler.ts';
 import { NETWORK_CONFIGURATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
@@ -7,7 +10,7 @@ import { type NetworkConfiguration, readNetworkConfiguration } from '#pkg/vitist
 import { AllocationBook } from './allocation-book.ts';
 import type { ProviderSources } from './provider-sources.ts';
 import { RepairPace } from './repair-pace.ts';
-import { createAllocations, deleteAllocations, isStillThere } from './write-allocations.ts';
+import { createAllocations, deleteAllocations, isRefusal, isStillThere } from './write-allocations.ts';
 
 const DEBOUNCE_MS = 50;
 const WORKERS = 8;
@@ -48,24 +51,44 @@ export function reconcileConfigurations(sources: ProviderSources): AsyncDisposab
       if (configuration === null || book === null) return void pace.forget(key);
       const networkNamespaces = [...networks.all(configuration.namespace)].map(({ network }) => network);
       const facts = { configuration, networkNamespaces, allocations: book.of(key) };
-      const step = nextOfConfiguration(facts, settings, now());
-      switch (step.do) {
-        case 'rest':
-          return LOOK_AGAIN_MS;
-        case 'sign':
-        case 'let-go':
-          return await patchMetadata(configuration, step.metadata, pass);
-        case 'delete':
-          return await deleteAllocations(step.allocations, sources);
-        case 'create':
-          return (await isStillThere(configuration, sources))
-            ? await createAllocations(step.drafts, configuration, sources)
-            : undefined;
-        case 'write-status':
-          return await writeStatus(configuration, step.status, pass);
-      }
+      return await carryOut(nextOfConfiguration(facts, settings, now()), facts, pass);
     },
   });
+
+  async function carryOut(step: ConfigurationStep, facts: ConfigurationFacts, pass: Pass): Promise<number | undefined> {
+    const { configuration } = facts;
+    switch (step.do) {
+      case 'rest':
+        return LOOK_AGAIN_MS;
+      case 'sign':
+      case 'let-go':
+        return await patchMetadata(configuration, step.metadata, pass);
+      case 'delete':
+        return await deleteAllocations(step.allocations, sources);
+      case 'create':
+        return await make(step.drafts, facts, pass);
+      case 'write-status':
+        return await writeStatus(configuration, step.status, pass);
+    }
+  }
+
+  async function make(
+    drafts: readonly AllocationDraft[],
+    facts: ConfigurationFacts,
+    pass: Pass,
+  ): Promise<number | undefined> {
+    if (!(await isStillThere(facts.configuration, sources))) return undefined;
+    try {
+      return await createAllocations(drafts, facts.configuration, sources);
+    } catch (thrown) {
+      // One that is refused, by a quota for example, must not hide what the others have.
+      if (isRefusal(thrown)) {
+        const refused = { ...facts, refusal: thrown.message };
+        await carryOut(nextOfConfiguration(refused, settings, now()), facts, pass);
+      }
+      throw thrown;
+    }
+  }
 
   async function patchMetadata(
     { namespace, name, uid, resourceVersion }: NetworkConfiguration,

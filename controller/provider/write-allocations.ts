@@ -26,18 +26,29 @@ export async function isStillThere(
   throw new FailedRequest(`NetworkConfiguration ${namespace}/${name}`, found);
 }
 
-/** Their names follow from the configuration, so two leaders make one IPAllocation. */
+/** Its owner has to know of it: a quota, a policy, a rule of the schema. */
+export function isRefusal(thrown: unknown): thrown is FailedRequest {
+  return thrown instanceof FailedRequest && ['Forbidden', 'Invalid'].includes(thrown.failure.because);
+}
+
+/** Their names follow from the configuration, so two leaders make one IPAllocation. Each is tried; the first failure is thrown at the end. */
 export async function createAllocations(
   drafts: readonly AllocationDraft[],
   configuration: NetworkConfiguration,
   sources: Sources,
 ): Promise<number | undefined> {
+  const failures: unknown[] = [];
   for (const { object, otherName } of drafts) {
-    if (!sources.isLeader()) return NOT_LEADER_MS;
-    if (await isMade(object, configuration, sources)) continue;
-    if (!sources.isLeader()) return NOT_LEADER_MS;
-    await isMade({ ...object, metadata: { ...object.metadata, name: otherName } }, configuration, sources);
+    try {
+      if (!sources.isLeader()) return NOT_LEADER_MS;
+      if (await isMade(object, configuration, sources)) continue;
+      if (!sources.isLeader()) return NOT_LEADER_MS;
+      await isMade({ ...object, metadata: { ...object.metadata, name: otherName } }, configuration, sources);
+    } catch (thrown) {
+      failures.push(thrown);
+    }
   }
+  if (failures.length > 0) throw failures[0];
   return undefined;
 }
 

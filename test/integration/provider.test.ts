@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { adopt } from '#pkg/adopt/adopt.ts';
 import { VITISTACK } from '#pkg/adopt/vitistack/vitistack.ts';
+import type { Resource } from '#pkg/kube/objects/kube-object.ts';
 import {
   IP_ALLOCATIONS,
   NETWORK_CONFIGURATIONS,
@@ -176,6 +177,33 @@ test('addresses of static-ip-operator stay with their machines, and of two that 
   expect((await stage.records()).length).toBe(2);
   await stage.remove(NETWORK_CONFIGURATIONS, 'db');
   await vi.waitFor(async () => expect(await stage.get(NETWORK_CONFIGURATIONS, 'db')).toBeNull(), PATIENCE);
+});
+
+test('an IPAllocation that a quota refuses hides nothing: the status has what the other interface got, and the reason', async () => {
+  const QUOTAS: Resource = { group: '', version: 'v1', plural: 'resourcequotas', kind: 'ResourceQuota' };
+  const COUNT = 'count/ipallocations.vitistack.io';
+  const metadata = { namespace: NAMESPACE, name: 'machines' };
+  const quota = await sure(stage.admin.create(QUOTAS, { metadata, spec: { hard: { [COUNT]: '1' } } }));
+  // The controller of quotas does not run here.
+  const setUse = (hard: number, used: number) =>
+    stage.admin.patch(
+      QUOTAS,
+      metadata,
+      { status: { hard: { [COUNT]: `${hard}` }, used: { [COUNT]: `${used}` } } },
+      { subresource: 'status' },
+    );
+  await sure(setUse(1, 0));
+  await using _leader = stage.lead();
+  await stage.network('prod-network');
+  await stage.configuration('web', { interfaces: ['eth0', 'eth1'] });
+  await vi.waitFor(async () => {
+    const { phase, message } = await stage.statusOf(NETWORK_CONFIGURATIONS, 'web');
+    expect(phase).toBe('Error');
+    expect(message).toMatch(/^1 of 2 interfaces have an address; .*web-eth1: Forbidden: .*exceeded quota: machines/);
+  }, PATIENCE);
+  expect(shownIn(await stage.statusOf(NETWORK_CONFIGURATIONS, 'web'))).toEqual(['10.0.2.2']);
+  await sure(stage.admin.delete(QUOTAS, { ...metadata, uid: quota.metadata.uid }));
+  expect(await stage.shows('web', 'Ready')).toEqual(['10.0.2.2', '10.0.2.3']);
 });
 
 test('an edit that changes no address reaches the status too: the generation that was looked at', async () => {
