@@ -2,13 +2,12 @@ import { type PoolRelation, relationTo } from '#pkg/autopool/identity.ts';
 import { freePoolName } from '#pkg/autopool/pool-name.ts';
 import type { Shortage } from '#pkg/autopool/shortage.ts';
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
-import { affinityApplication } from '#pkg/pool/auto-pool.ts';
 import { compareText } from '#pkg/pool/order.ts';
-import type { Pool } from '#pkg/pool/pool.ts';
 import type { Controller } from '#pkg/pool/request.ts';
 import { formatIpNumber } from '#pkg/pool/subnet-wish.ts';
 import { toLabelValue } from '#pkg/record/record-metadata.ts';
 import { Allotment } from './allotment.ts';
+import { applicationOfPool } from './application-of-pool.ts';
 import { partOverlaps } from './part-overlaps.ts';
 import type { SubnetPool, SubnetSituation, Wanted } from './subnet-situation.ts';
 import { takeBackStrays } from './take-back-strays.ts';
@@ -45,7 +44,7 @@ export function planAutoPools(seen: SubnetSituation): AutoPoolPlan {
   const owned = new Set<string>();
   const isTaken = (name: string) => owned.has(name) || situation.isPoolName(name);
   // Grouped once: a subnet may have thousands of applications, and each of them looks for its pool.
-  const byName = Map.groupBy(situation.pools, ({ pool }) => nameOf(applicationOf(pool)));
+  const byName = Map.groupBy(situation.pools, ({ pool }) => nameOf(applicationOfPool(pool)));
   for (const wanted of situation.wanted.toSorted(compareWanted)) {
     const own = findOwn(wanted, byName.get(nameOf(wanted.key.application)) ?? [], situation);
     if (own !== null) owned.add(own.pool.name);
@@ -136,15 +135,9 @@ function findUnwanted(
     .filter(({ name }) => !owned.has(name))
     .toSorted((a, b) => compareText(a.name, b.name))
     .flatMap((pool): DeleteStep[] => {
-      const application = applicationOf(pool);
+      const application = applicationOfPool(pool);
       return application === null || isUnclear(application) ? [] : [{ do: 'delete', name: pool.name, application }];
     });
-}
-
-/** Null for a pool that was not made for an application, or does not say for which. */
-function applicationOf({ auto, podAffinity }: Pick<Pool, 'auto' | 'podAffinity'>): Controller | null {
-  const application = affinityApplication(podAffinity?.matchLabels ?? {});
-  return auto === null || application === null ? null : { ...application, uid: auto.applicationUid };
 }
 
 /** Empty for a pool of no application. */

@@ -2,11 +2,17 @@ import { Listeners } from '#controller/cluster-view/listeners.ts';
 import type { Controller } from '#pkg/pool/request.ts';
 import type { AskingApplication } from './asking-application.ts';
 
+export interface ApplicationChange {
+  readonly application: Omit<Controller, 'uid'>;
+  /** The subnets that it names or named. An annotation that cannot be read names none. */
+  readonly subnets: readonly string[];
+}
+
 /** The applications that ask for subnets, by what they are and by the subnets that they name. */
 export class AskingApplications {
   readonly #byKey = new Map<string, AskingApplication>();
   readonly #bySubnet = new Map<string, Set<string>>();
-  readonly #listeners = new Listeners<readonly string[]>();
+  readonly #listeners = new Listeners<ApplicationChange>();
 
   get size(): number {
     return this.#byKey.size;
@@ -39,7 +45,8 @@ export class AskingApplications {
       const keys = this.#bySubnet.get(subnet) ?? new Set();
       this.#bySubnet.set(subnet, keys.add(key));
     }
-    this.#listeners.tell([...new Set([...(before?.subnets ?? []), ...asking.subnets])]);
+    const subnets = [...new Set([...(before?.subnets ?? []), ...asking.subnets])];
+    this.#listeners.tell({ application: asking.application, subnets });
   }
 
   remove(application: Omit<Controller, 'uid'>): void {
@@ -48,11 +55,10 @@ export class AskingApplications {
     if (before === undefined) return;
     this.#unlink(key, before);
     this.#byKey.delete(key);
-    this.#listeners.tell([...before.subnets]);
+    this.#listeners.tell({ application: before.application, subnets: [...before.subnets] });
   }
 
-  /** The listener gets the subnets that are concerned. */
-  onChange(listener: (subnets: readonly string[]) => void): Disposable {
+  onChange(listener: (change: ApplicationChange) => void): Disposable {
     return this.#listeners.add(listener);
   }
 

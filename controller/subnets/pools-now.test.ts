@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { Listeners } from '#controller/cluster-view/listeners.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { buildSituation, keyOf, wants } from '#test/support/build-situation.ts';
+import { newPoolObject } from './pool-object.ts';
 import { PoolsNow } from './pools-now.ts';
 
 const pool = (version: number, ips: string[], name = 'p'): KubeObject => ({
@@ -66,4 +69,27 @@ test('a pool that cannot be decoded still has the ranges that can be read of it'
   const { pools } = start(broken);
   expect(pools.find('p')?.pool).toBeNull();
   expect(pools.find('p')?.ranges?.addresses.size).toBe(1n);
+});
+
+const { subnet } = buildSituation();
+const SUBNET = { metadata: { name: 'office', uid: 's-1', resourceVersion: '1' }, spec: {} };
+
+function poolFor(application: string, version: number): KubeObject {
+  const made = newPoolObject('p', wants(keyOf(application), 0), IntervalSet.EMPTY, { subnet, object: SUBNET });
+  return { ...made, metadata: { ...made.metadata, uid: 'u', resourceVersion: String(version) } } as KubeObject;
+}
+
+test('a pool is found by the application that it was made for: written, seen, changed and gone', () => {
+  const [web, db] = [keyOf('web').application, keyOf('db').application];
+  const { pools, see } = start();
+  const counts = () => [pools.of(web).length, pools.of(db).length];
+  pools.noteWritten(poolFor('web', 2));
+  expect(counts()).toEqual([1, 0]);
+  see('p', poolFor('web', 2));
+  expect(counts()).toEqual([1, 0]);
+  see('p', poolFor('db', 3));
+  expect(counts()).toEqual([0, 1]);
+  see('p', null);
+  expect(counts()).toEqual([0, 0]);
+  expect(start(poolFor('web', 2)).pools.of(web)).toHaveLength(1);
 });

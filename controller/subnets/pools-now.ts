@@ -1,9 +1,12 @@
+import { applicationOfPool } from '#controller/allot/application-of-pool.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { decodePool } from '#pkg/crd/decode-pool.ts';
 import { type PoolRanges, readPoolRanges } from '#pkg/crd/pool-ranges.ts';
 import { apiVersionOf, isOlder, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
+import type { Controller } from '#pkg/pool/request.ts';
+import { applicationKey } from './applications.ts';
 
 /** A write is answered within seconds; meanwhile fewer pools than this go. */
 const MOST_GONE = 1_000;
@@ -23,6 +26,9 @@ export class PoolsNow implements Disposable {
   /** The uids of pools that the cache saw go, the last ones. */
   readonly #gone = new Set<string>();
   readonly #read = new WeakMap<KubeObject, PoolNow>();
+  /** The names of the pools of each application, and the application of each of these pools. */
+  readonly #byApplication = new Map<string, Set<string>>();
+  readonly #applicationOf = new Map<string, string>();
   readonly #subscription: Disposable;
 
   constructor(view: ObjectView) {
@@ -31,7 +37,9 @@ export class PoolsNow implements Disposable {
       const [seen, written] = [view.get({ name }), this.#written.get(name)];
       if (seen === null) this.#noteGone(uid);
       if (seen === null || (written !== undefined && !isBehind(seen, written))) this.#written.delete(name);
+      this.#index(name);
     });
+    for (const { metadata } of view.all()) this.#index(metadata.name);
   }
 
   [Symbol.dispose](): void {
@@ -43,6 +51,7 @@ export class PoolsNow implements Disposable {
     if (this.#gone.has(object.metadata.uid)) return;
     const seen = this.#view.get(object.metadata);
     if (seen === null || isBehind(seen, object)) this.#written.set(object.metadata.name, object);
+    this.#index(object.metadata.name);
   }
 
   has(name: string): boolean {
@@ -54,9 +63,33 @@ export class PoolsNow implements Disposable {
     return object === null ? null : this.#reading(object);
   }
 
+  /** The pools that were made for an application of this kind and name, whatever its uid was. */
+  of(application: Omit<Controller, 'uid'>): PoolNow[] {
+    return [...(this.#byApplication.get(applicationKey(application)) ?? [])].flatMap((name) => this.find(name) ?? []);
+  }
+
   *all(): Generator<PoolNow> {
     for (const object of this.#written.values()) yield this.#reading(object);
     for (const object of this.#view.all()) if (!this.#written.has(object.metadata.name)) yield this.#reading(object);
+  }
+
+  #index(name: string): void {
+    const pool = this.find(name)?.pool ?? null;
+    const application = pool === null ? null : applicationOfPool(pool);
+    const [before, now] = [
+      this.#applicationOf.get(name),
+      application === null ? undefined : applicationKey(application),
+    ];
+    if (before === now) return;
+    if (before !== undefined) {
+      const names = this.#byApplication.get(before);
+      names?.delete(name);
+      if (names?.size === 0) this.#byApplication.delete(before);
+      this.#applicationOf.delete(name);
+    }
+    if (now === undefined) return;
+    this.#applicationOf.set(name, now);
+    this.#byApplication.set(now, (this.#byApplication.get(now) ?? new Set()).add(name));
   }
 
   #noteGone(uid: string): void {

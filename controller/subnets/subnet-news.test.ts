@@ -38,6 +38,26 @@ function newsOf(before: IpRecord | null, after: IpRecord | null, awaited = ''): 
   return enqueued;
 }
 
+test('an application that changes wakes the subnets that it names, and those of its pools', () => {
+  const applications = new Listeners<object>();
+  const silent = { onChange: () => ({ [Symbol.dispose]() {} }), all: () => [] };
+  const enqueued: string[] = [];
+  const sources = {
+    applications: { onChange: applications.add.bind(applications), subnets: () => [] },
+    subnets: { ...silent, all: () => [SUBNET] },
+    pools: silent,
+    poolsNow: { of: ({ name }: { name: string }) => (name === 'web' ? [{ object: {}, pool, ranges }] : []) },
+    reserved: silent,
+    records: silent,
+    isAwaited: () => false,
+  } as unknown as NewsSources;
+  new SubnetNews(sources, (name) => void enqueued.push(name)).subscribe();
+  enqueued.length = 0;
+  applications.tell({ application: { name: 'web' }, subnets: ['next'] });
+  applications.tell({ application: { name: 'db' }, subnets: [] });
+  expect(enqueued).toEqual(['next', 'office']);
+});
+
 const inside = recordOf('10.0.0.11');
 const outside = recordOf('10.0.0.20');
 

@@ -7,7 +7,7 @@ import { cidrsOverlap } from '#pkg/ip/cidr.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { recordValue } from '#pkg/record/record-value.ts';
-import type { AskingApplications } from './applications.ts';
+import type { ApplicationChange, AskingApplications } from './applications.ts';
 import type { PoolsNow } from './pools-now.ts';
 
 export interface NewsSources {
@@ -42,7 +42,7 @@ export class SubnetNews {
     for (const { metadata } of pools.all()) this.#onPool(metadata.name);
     this.#enqueueAll();
     return [
-      applications.onChange((names) => names.forEach(this.#enqueue)),
+      applications.onChange((change) => this.#onApplication(change)),
       subnets.onChange(({ name }) => this.#enqueue(name)),
       pools.onChange(({ name }) => this.#onPool(name)),
       reserved.onChange(() => this.#enqueueAll()),
@@ -53,6 +53,12 @@ export class SubnetNews {
   #enqueueAll(): void {
     for (const { metadata } of this.#sources.subnets.all()) this.#enqueue(metadata.name);
     for (const name of this.#sources.applications.subnets()) this.#enqueue(name);
+  }
+
+  /** Also where it has pools: an annotation that could not be read for a while does not say any more where that is. */
+  #onApplication({ application, subnets }: ApplicationChange): void {
+    subnets.forEach(this.#enqueue);
+    for (const { ranges } of this.#sources.poolsNow.of(application)) this.#enqueueNear(ranges);
   }
 
   /** Its status does not matter, and is written most often. */
