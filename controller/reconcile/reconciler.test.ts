@@ -7,10 +7,10 @@ import { type Reconciler, startReconciler } from './reconciler.ts';
 
 const SYNCED = { synced: Promise.resolve() };
 
-function start(reconciler: Partial<Reconciler>, isLeader = () => true) {
+function start(reconciler: Partial<Reconciler>, isLeader = () => true, timing = SYSTEM_TIMING) {
   const lines: object[] = [];
   const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
-  const client = { timing: SYSTEM_TIMING };
+  const client = { timing };
   const context = { client, log, isLeader, now: () => new Date() } as Parameters<typeof startReconciler>[0];
   const started = startReconciler(context, {
     kind: 'pool',
@@ -53,13 +53,28 @@ test.each([{ because: 'Forbidden' as const }, { because: 'NotServed' as const }]
 );
 
 test.each([{ because: 'Conflict' as const }, { because: 'AlreadyExists' as const }])(
-  'a key is requeued after the debounce time, without a warning, when its write ended in $because',
+  'a key is requeued without a warning when its write ended in $because',
   async ({ because }) => {
     const { passes, lines } = await countPasses(because);
     expect(passes).toBeGreaterThan(2);
     expect(lines).toEqual([]);
   },
 );
+
+test('conflicts in a row are retried after ever longer pauses, however many a pass has, until a pass has none', async () => {
+  const pauses: (number | undefined)[] = [];
+  const conflict = async () => failure('Conflict', 'the object has been modified');
+  const reconcile: Reconciler['reconcile'] = async (_, { write }) => {
+    const isSent = pauses.length === 4;
+    const send = isSent ? async () => ({ ok: true, object: 1 }) as const : conflict;
+    const [{ requeueMs }] = [await write('write a', send), await write('write b', send)];
+    pauses.push(requeueMs);
+    return isSent ? 1 : requeueMs;
+  };
+  await using _started = start({ reconcile }, () => true, { ...SYSTEM_TIMING, random: () => 1 });
+  await vi.waitFor(() => expect(pauses.length).toBeGreaterThan(6), 20_000);
+  expect(pauses.slice(0, 7)).toEqual([5, 10, 20, 40, undefined, 5, 10]);
+});
 
 test('any other failure is logged with its key and retried with backoff', async () => {
   const { passes, lines } = await countPasses('ServerError');

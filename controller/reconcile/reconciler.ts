@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { omitAbsent } from '#pkg/decode/untrusted.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Failure, Outcome } from '#pkg/kube/objects/outcome.ts';
-import type { BackoffRange } from '#pkg/kube/transport/timing.ts';
+import { Backoff, type BackoffRange } from '#pkg/kube/transport/timing.ts';
 import { inSlices } from '#pkg/kube/watch/in-slices.ts';
 import { WorkQueue } from '#pkg/kube/watch/work-queue.ts';
 
@@ -22,7 +22,7 @@ type Written<T> = { readonly object: T; readonly requeueMs?: undefined } | { rea
 
 export interface Pass {
   readonly enqueue: Enqueue;
-  /** Sends one write if this process still leads. NotFound, or no namespace to create it in: done. Conflict: requeue. Any other failure throws. */
+  /** Sends one write if this process still leads. NotFound, or no namespace to create it in: done. Conflict: requeue with backoff. Any other failure throws. */
   write<T>(what: string, send: () => Promise<Outcome<T>>): Promise<Written<T>>;
 }
 
@@ -46,21 +46,38 @@ export interface Reconciler {
 }
 
 const NOT_LEADER_REQUEUE_MS = 2_000;
+const MOST_CONFLICT_MS = 15_000;
 
 /** Runs until it is disposed, which waits for the passes under way. */
 export function startReconciler({ client, log, isLeader }: ReconcilerContext, reconciler: Reconciler): AsyncDisposable {
   const { kind, failed, debounceMs, workers, backoff, caches, watch, existing, reconcile } = reconciler;
-  const write: Pass['write'] = async (what, send) => {
-    if (!isLeader()) return { requeueMs: NOT_LEADER_REQUEUE_MS };
-    const outcome = await send();
-    if (outcome.ok) return { object: outcome.object };
-    if (outcome.because === 'NotFound' || outcome.isNamespaceGone === true) return { requeueMs: undefined };
-    // The watch will deliver the newer version within the debounce time.
-    if (outcome.because === 'Conflict' || outcome.because === 'AlreadyExists') return { requeueMs: debounceMs };
-    throw new FailedRequest(what, outcome);
+  /** Of the keys whose last pass ended with a conflict. */
+  const conflicts = new Map<string, Backoff>();
+  const nextConflictMs = (key: string): number => {
+    const backoff =
+      conflicts.get(key) ?? new Backoff({ firstMs: debounceMs, mostMs: MOST_CONFLICT_MS }, client.timing.random);
+    conflicts.set(key, backoff);
+    return Math.max(debounceMs, backoff.nextMs());
+  };
+  const runPass = async (key: string): Promise<number | undefined> => {
+    if (!isLeader()) return NOT_LEADER_REQUEUE_MS;
+    let conflictMs: number | null = null;
+    const write: Pass['write'] = async (what, send) => {
+      if (!isLeader()) return { requeueMs: NOT_LEADER_REQUEUE_MS };
+      const outcome = await send();
+      if (outcome.ok) return { object: outcome.object };
+      if (outcome.because === 'NotFound' || outcome.isNamespaceGone === true) return { requeueMs: undefined };
+      if (outcome.because !== 'Conflict' && outcome.because !== 'AlreadyExists') throw new FailedRequest(what, outcome);
+      // The watch mostly delivers the newer version within the debounce time. A pass may have many conflicts.
+      conflictMs ??= nextConflictMs(key);
+      return { requeueMs: conflictMs };
+    };
+    const requeueMs = await reconcile(key, { enqueue, write });
+    if (conflictMs === null) conflicts.delete(key);
+    return requeueMs;
   };
   const queue = new WorkQueue({
-    reconcile: async (key) => (isLeader() ? reconcile(key, { enqueue, write }) : NOT_LEADER_REQUEUE_MS),
+    reconcile: runPass,
     onTrouble: (key, thrown, retryInMs) => log.warn({ [kind]: key, err: thrown, retryInMs }, failed),
     ...omitAbsent({ workers, backoff, timing: client.timing }),
   });
