@@ -25,9 +25,11 @@ type Taken = Awaited<ReturnType<CarryOutDeps['ledger']['takenOf']>>;
 
 function start(given: { reading?: ApplicationReading; taken?: readonly object[]; asking?: AskingApplications } = {}) {
   const writes: string[] = [];
+  const versions: string[] = [];
   const ipsOf = (object: Readonly<Record<string, unknown>>) => (object['spec'] as { ips: string[] }).ips.join(' ');
   const stored = (verb: string, object: Readonly<Record<string, unknown>>) => {
     writes.push(`${verb} ${ipsOf(object)}`);
+    versions.push((object['metadata'] as KubeObject['metadata']).resourceVersion);
     const metadata = { ...POOL.metadata, resourceVersion: String(7 + writes.length) };
     return Promise.resolve({ ok: true, object: { ...object, metadata } } as const);
   };
@@ -39,7 +41,13 @@ function start(given: { reading?: ApplicationReading; taken?: readonly object[];
       return { ok: true, object: null } as const;
     },
   } as unknown as KubeClient;
-  const view = { get: ({ name }: { name: string }) => (name === 'w' ? POOL : null), all: () => [POOL] };
+  // The cache is ahead of the plan.
+  const now = { ...POOL, metadata: { ...POOL.metadata, resourceVersion: '8' } };
+  const view = { get: ({ name }: { name: string }) => (name === 'w' ? now : null), all: () => [now] };
+  const pools = (objects: readonly KubeObject[]) => {
+    const planned = { get: () => objects[0], all: () => objects, onChange: () => ({ [Symbol.dispose]() {} }) };
+    return new PoolsNow(planned as unknown as ObjectView);
+  };
   const carryOut = new CarryOut(
     {
       client,
@@ -50,13 +58,13 @@ function start(given: { reading?: ApplicationReading; taken?: readonly object[];
       applications: given.asking ?? new AskingApplications(),
       reader: { read: async () => given.reading ?? { is: 'gone' } },
     },
-    { subnet, object: SUBNET },
+    { subnet, object: SUBNET, seen: new Map([...pools([POOL]).all()].map((it) => ['w', it])) },
     async (_, send) => {
       const outcome = await send();
       return outcome.ok ? { object: outcome.object } : { requeueMs: 1 };
     },
   );
-  return { writes, do: (step: AutoPoolStep) => carryOut.do(step) };
+  return { writes, versions, do: (step: AutoPoolStep) => carryOut.do(step) };
 }
 
 const change = (...ranges: string[]): AutoPoolStep => ({ do: 'change', name: 'w', wanted, addresses: set(...ranges) });
@@ -68,6 +76,12 @@ test('a pool that grows is one write', async () => {
   const started = start();
   await started.do(change('10.0.0.10-10.0.0.15'));
   expect(started.writes).toEqual(['update 10.0.0.10-10.0.0.15']);
+});
+
+test('a pool is changed as the plan saw it: the API server refuses the write if it has changed since', async () => {
+  const started = start();
+  await started.do(change('10.0.0.10-10.0.0.15'));
+  expect(started.versions).toEqual(['7']);
 });
 
 test('a pool that shrank gets back what was given out meanwhile, and nothing else', async () => {

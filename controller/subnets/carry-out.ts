@@ -19,9 +19,17 @@ export interface CarryOutDeps {
   readonly log: Logger;
   readonly now: () => Date;
   readonly ledger: Pick<Ledger, 'takenOf'>;
-  readonly pools: PoolsNow;
+  readonly pools: Pick<PoolsNow, 'noteWritten'>;
   readonly applications: AskingApplications;
   readonly reader: Pick<ApplicationReader, 'read'>;
+}
+
+/** What the plan was made for. */
+export interface PlannedFor {
+  readonly subnet: SpiderSubnet;
+  readonly object: KubeObject;
+  /** The pools as the plan saw them: a write to a pool that has changed since is refused, and planned again. */
+  readonly seen: ReadonlyMap<string, PoolNow>;
 }
 
 type Write = Pass['write'];
@@ -33,10 +41,10 @@ const LOOK_AGAIN_MS = 60_000;
 /** Carries out the steps of one plan. One write for each; each returns when the next pass is due, undefined for no need of one. */
 export class CarryOut {
   readonly #deps: CarryOutDeps;
-  readonly #of: { readonly subnet: SpiderSubnet; readonly object: KubeObject };
+  readonly #of: PlannedFor;
   readonly #write: Write;
 
-  constructor(deps: CarryOutDeps, of: { readonly subnet: SpiderSubnet; readonly object: KubeObject }, write: Write) {
+  constructor(deps: CarryOutDeps, of: PlannedFor, write: Write) {
     this.#deps = deps;
     this.#of = of;
     this.#write = write;
@@ -44,8 +52,8 @@ export class CarryOut {
 
   do(step: AutoPoolStep): Promise<number | undefined> {
     if (step.do === 'create') return this.#create(step);
-    const pool = this.#deps.pools.find(step.name);
-    if (pool === null) return Promise.resolve(undefined);
+    const pool = this.#of.seen.get(step.name);
+    if (pool === undefined) return Promise.resolve(undefined);
     return step.do === 'change' ? this.#change(step, pool) : this.#delete(step, pool);
   }
 

@@ -70,10 +70,10 @@ export function keepAutoPools(options: KeepAutoPoolsOptions): AsyncDisposable {
     // Without the record of a living pod its address looks free: no pool may lose it, and no other pool may get it.
     const missingForMs = options.recordsMissingForMs();
     if (missingForMs > 0) return missingForMs;
-    const { situation, nextFreeInMs } = observeSubnet(subnet, object, sources, now());
+    const { situation, seen, nextFreeInMs } = observeSubnet(subnet, object, sources, now());
     const plan = planAutoPools(situation);
     waiting.set(name, plan.waiting);
-    const carryOut = new CarryOut({ ...options, pools, applications, reader }, { subnet, object }, write);
+    const carryOut = new CarryOut({ ...options, pools, applications, reader }, { subnet, object, seen }, write);
     const done = await mapAtMost(AT_ONCE, plan.steps, (step) =>
       carryOut.do(step).catch((thrown: unknown): FailedStep => ({ step, thrown })),
     );

@@ -15,7 +15,7 @@ import { recordFamily } from '#pkg/record/ip-record.ts';
 import { recordValue } from '#pkg/record/record-value.ts';
 import type { AskingApplications } from './applications.ts';
 import { readDropped } from './pool-object.ts';
-import type { PoolsNow } from './pools-now.ts';
+import type { PoolNow, PoolsNow } from './pools-now.ts';
 
 export interface SubnetSources {
   readonly applications: AskingApplications;
@@ -27,6 +27,8 @@ export interface SubnetSources {
 
 export interface ObservedSubnet {
   readonly situation: SubnetSituation;
+  /** The pools of the situation, as they were when it was seen. */
+  readonly seen: ReadonlyMap<string, PoolNow>;
   /** When the next range that a pool dropped can go to another one; null if there is none. */
   readonly nextFreeInMs: number | null;
 }
@@ -39,9 +41,11 @@ export function observeSubnet(
   now: Date,
 ): ObservedSubnet {
   const own: SubnetPool[] = [];
+  const seen = new Map<string, PoolNow>();
   const otherRanges: PoolRanges[] = [];
   const dropTimes: number[] = [];
-  for (const { object: poolObject, pool, ranges } of pools.all()) {
+  for (const poolNow of pools.all()) {
+    const { object: poolObject, pool, ranges } = poolNow;
     if (ranges === null || ranges.domain !== subnet.domain || !cidrsOverlap(ranges.subnet, subnet.subnet)) continue;
     if (pool === null || !isPoolOfSubnet(subnet, pool)) {
       otherRanges.push(ranges);
@@ -52,6 +56,7 @@ export function observeSubnet(
     const number = poolObject.metadata.annotations?.[POD_ANNOTATIONS.ipNumber] ?? null;
     const createdAt = poolObject.metadata.creationTimestamp ?? '';
     own.push({ pool, createdAt, number, dropped: dropped.addresses });
+    seen.set(pool.name, poolNow);
   }
   const situation: SubnetSituation = {
     subnet,
@@ -67,7 +72,7 @@ export function observeSubnet(
     isPoolName: (name) => pools.has(name),
     isHeldBy,
   };
-  return { situation, nextFreeInMs: dropTimes.length === 0 ? null : Math.min(...dropTimes) };
+  return { situation, seen, nextFreeInMs: dropTimes.length === 0 ? null : Math.min(...dropTimes) };
 }
 
 /** The records of its pools, and those that a pool left behind which does not exist any more. */
