@@ -10,9 +10,9 @@ import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { WishRules } from './asking-application.ts';
 import { CarryOut } from './carry-out.ts';
 import { observeSubnet } from './observe-subnet.ts';
-import { PoolsNow } from './pools-now.ts';
+import { type PoolNow, PoolsNow } from './pools-now.ts';
 import { ApplicationReader } from './read-application.ts';
-import { type FailedStep, type RefusedStep, sortFailed } from './refused-steps.ts';
+import { type FailedStep, type RefusedStep, RefusedSteps, sortFailed } from './refused-steps.ts';
 import { type Lacking, shortageEvent } from './shortage-event.ts';
 import { SubnetNews } from './subnet-news.ts';
 import { WhoAsks } from './who-asks.ts';
@@ -40,8 +40,6 @@ const DEBOUNCE_MS = 100;
 const AT_ONCE = 8;
 /** Pods of all applications of a subnet may wait for the pass that failed. */
 const BACKOFF = { firstMs: 100, mostMs: 15_000 };
-/** There is no event when an admission policy of the cluster changes. */
-const REFUSED_AGAIN_MS = 30_000;
 
 /** Makes, grows, shrinks and takes back the pools of the applications that ask for subnets. One pass per subnet at a time. */
 export function keepAutoPools(options: KeepAutoPoolsOptions): AsyncDisposable {
@@ -53,6 +51,7 @@ export function keepAutoPools(options: KeepAutoPoolsOptions): AsyncDisposable {
   const { applications } = asks;
   const isHeldBy = asks.isHeldBy.bind(asks);
   const sources = { applications, pools, records, isHeldBy, reserved: catalog.reserved.bind(catalog) };
+  const refusedSteps = new RefusedSteps();
   /** Pools for which it matters that an address is given back, by subnet. */
   const waiting = new Map<string, ReadonlySet<string>>();
   const isAwaited = (subnet: string, pool: string) =>
@@ -80,10 +79,11 @@ export function keepAutoPools(options: KeepAutoPoolsOptions): AsyncDisposable {
     // Each step had its turn: the fault of one application does not hold up the others.
     const notDone = done.filter((it) => typeof it === 'object');
     const { refused, failed } = sortFailed(notDone);
-    tellShortages(name, [...plan.shortages, ...refused.map(toShortage)], options);
+    const { lasting, againInMs } = refusedSteps.note(name, refused, options.client.timing.nowMs());
+    tellShortages(name, [...plan.shortages, ...lasting.flatMap((it) => toShortages(it, seen))], options);
     if (failed.length > 0) throw failed[0];
     const again = done.filter((it) => typeof it === 'number');
-    if (notDone.length > 0) again.push(REFUSED_AGAIN_MS);
+    if (againInMs !== null) again.push(againInMs);
     if (plan.shortages.length > 0 && nextFreeInMs !== null) again.push(nextFreeInMs + 1);
     return again.length === 0 ? undefined : Math.min(...again);
   };
@@ -109,9 +109,13 @@ function tellMissing(subnet: string, what: string, { applications }: WhoAsks, ev
   }
 }
 
-function toShortage({ wanted, why }: RefusedStep): Lacking {
-  const { application, interface: nic } = wanted.key;
-  return { application, interface: nic, why, wanted };
+/** A pool that is to go or to become smaller is large enough. */
+function toShortages({ step, why }: RefusedStep, seen: ReadonlyMap<string, PoolNow>): Lacking[] {
+  if (step.do === 'delete') return [];
+  const before = seen.get(step.name)?.pool?.addresses;
+  if (before !== undefined && step.addresses.isSubsetOf(before)) return [];
+  const { application, interface: nic } = step.wanted.key;
+  return [{ application, interface: nic, why, wanted: step.wanted }];
 }
 
 function tellShortages(subnet: string, shortages: readonly Lacking[], to: KeepAutoPoolsOptions): void {
