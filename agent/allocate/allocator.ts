@@ -18,7 +18,7 @@ import type { AddCall, Debts } from './add-call.ts';
 import { type Announcer, toAddResponse } from './answer.ts';
 import type { AutoPools } from './auto-pools.ts';
 import type { FamilyTaker } from './family-taker.ts';
-import { findPatterns } from './find-patterns.ts';
+import { PatternSearch } from './pattern-search.ts';
 import {
   concernsAutoPools,
   type MissingPlan,
@@ -60,6 +60,7 @@ export interface AllocatorDeps {
 export class Allocator {
   readonly #deps: AllocatorDeps;
   readonly #admitted = new Slots(MOST_ADDS, 0);
+  readonly #patterns = new PatternSearch();
 
   constructor(deps: AllocatorDeps) {
     this.#deps = deps;
@@ -88,7 +89,7 @@ export class Allocator {
     this.#deps.metrics.queueWait(performance.now() - asked.call.arrivedAtMs);
     const { catalog, reattachment, autoPools } = this.#deps;
     const { request } = asked.facts;
-    if (mayAskForPatterns(request)) await findPatterns(request, catalog.current().list);
+    if (mayAskForPatterns(request)) await this.#patterns.find(request, catalog.current().list);
     const debts = this.#findDebts(asked);
     const held = await reattachment.reattach(asked, debts);
     const isConcerned = concernsAutoPools(catalog.current(), request);

@@ -11,10 +11,15 @@ const LIMIT_MS = 10;
 export async function benchPatterns(): Promise<void> {
   const first: number[] = [];
   const later: number[] = [];
+  const atOnce: number[] = [];
+  const waiters: number[] = [];
   for (let agent = 0; agent < AGENTS; agent += 1) {
-    const [start = Number.NaN, ...rest] = await measureAgent();
+    const { single, ...crowd } = await measureAgent();
+    const [start = Number.NaN, ...rest] = single;
     first.push(start);
     later.push(...rest);
+    atOnce.push(crowd.atOnce);
+    waiters.push(crowd.waiters);
   }
   const line = (what: string, values: readonly number[]) => ({
     what,
@@ -24,11 +29,22 @@ export async function benchPatterns(): Promise<void> {
   });
   printTable(
     `ADD with 10 + 10 patterns and 2,000 pools, ${AGENTS} agents: the longest turn of the event loop (CPU time)`,
-    [line('the first ADD after a start', first), line('later ADDs', later)],
+    [
+      line('the first ADD after a start', first),
+      line('later ADDs', later),
+      line('12 ADDs at once, all patterns different', atOnce),
+      line('two changes of the pools while 12 calls wait', waiters),
+    ],
   );
 }
 
-async function measureAgent(): Promise<number[]> {
+interface Longest {
+  readonly single: readonly number[];
+  readonly atOnce: number;
+  readonly waiters: number;
+}
+
+async function measureAgent(): Promise<Longest> {
   const child = fork(join(import.meta.dirname, 'cluster-patterns-agent.ts'));
   const gone = new AbortController();
   child.once('exit', () => gone.abort(new Error('the agent ended')));

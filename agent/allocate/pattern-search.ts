@@ -9,11 +9,22 @@ import type { PoolRequest } from '#pkg/pool/request.ts';
 const LONGEST_STEP_MS = 4;
 const MOST_PATTERNS = 20;
 
+/** One search at a time: the steps of many that have their turn together would be one long step. */
+export class PatternSearch {
+  #last: Promise<void> = Promise.resolve();
+
+  async find(request: PoolRequest, pools: readonly Pool[]): Promise<void> {
+    this.#last = this.#last.then(() => findPatterns(request, pools));
+    await this.#last;
+  }
+}
+
 /**
- * Holds the patterns that a tenant wrote against the names of all pools, before the call is planned: the plan is made in one go,
- * and with two thousand pools that search alone would keep all other calls waiting for a tenth of a second.
+ * Holds the patterns that a tenant wrote against the names of all pools, before the call is planned: each plan is made in one go,
+ * and with two thousand pools that search alone would keep all other calls waiting for a tenth of a second. What is found stays
+ * known as long as the call may plan: a change of the pools leaves only the new names to be searched.
  */
-export async function findPatterns(request: PoolRequest, pools: readonly Pool[]): Promise<void> {
+async function findPatterns(request: PoolRequest, pools: readonly Pool[]): Promise<void> {
   await turn();
   try {
     await search(patternsOf(request), pools);

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import { matchesAmong } from '#pkg/pool/pattern-matches.ts';
 import { buildPool, buildRequest } from '#test/support/build-pool.ts';
 import { addArgs, newCall, startMemoryAgent } from '#test/support/memory-agent.ts';
-import { findPatterns } from './find-patterns.ts';
+import { PatternSearch } from './pattern-search.ts';
 
+const findPatterns = (...args: Parameters<PatternSearch['find']>) => new PatternSearch().find(...args);
 const POOLS = ['a-1', 'a-2', 'b-1'].map((name) => buildPool({ name }));
 
 /** How often others had their turn until `work` was done. */
@@ -26,6 +28,13 @@ test('others have a turn before the search and another one before the plan, howe
   expect(await countTurns(() => findPatterns(request, POOLS))).toBe(2);
 });
 
+test('of many calls one searches at a time', async () => {
+  const patterns = new PatternSearch();
+  const requests = [1, 2, 3].map((at) => buildRequest({ cniConfig: { ipv4: [`a-${at}*`] } }));
+  const all = () => Promise.all(requests.map((request) => patterns.find(request, POOLS))).then(() => {});
+  expect(await countTurns(all)).toBe(6);
+});
+
 test.each(['a-[x*', '["a-[x*"'])('what is wrong with a pattern is left to the plan: %s', async (ippool) => {
   const annotations = { 'ipam.spidernet.io/ippool': `{"ipv4": ["${ippool}"]}` };
   await expect(findPatterns(buildRequest({ pod: { annotations } }), POOLS)).resolves.toBeUndefined();
@@ -41,4 +50,21 @@ test.each([
     ),
   );
   expect(await countTurns(async () => void (await memory.agent.add(addArgs('c'), newCall())))).toBe(turns);
+});
+
+test('what 12 calls with 20 patterns each find at the same time is there when they plan, and after the pools have changed', async () => {
+  const pools = Array.from({ length: 100 }, (_, at) => buildPool({ name: `many-${at}` }));
+  const patternsOf = (call: number) => Array.from({ length: 20 }, (_, at) => `m*-${call}${at}`);
+  const calls = Array.from({ length: 12 }, (_, call) => patternsOf(call));
+  const search = new PatternSearch();
+  await Promise.all(
+    calls.map((patterns) =>
+      search.find(buildRequest({ cniConfig: { ipv4: patterns.slice(0, 10), ipv6: patterns.slice(10) } }), pools),
+    ),
+  );
+  const stillToSearch = (among: typeof pools) =>
+    calls.flatMap((patterns) => patterns.slice(0, 10).flatMap((it) => [...matchesAmong(among).search(it, 4)]));
+  expect(stillToSearch(pools)).toEqual([]);
+  matchesAmong([...pools, buildPool({ name: 'new-1' })]);
+  expect(stillToSearch([...pools, buildPool({ name: 'new-2' })])).toEqual([]);
 });
