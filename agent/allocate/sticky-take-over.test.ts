@@ -229,6 +229,25 @@ test('it comes over as soon as the controller moves it to Retained; until then o
   expect(calls.at(-1)).toBe('takeOver');
 });
 
+test('a call that waits for the pod before ends when the agent stops, and the next agent serves it', async () => {
+  const calls: string[] = [];
+  const ledger = counted(createMemoryLedger(), calls);
+  await using elsewhere = await startMemoryClusterAgent([POOL], { ledger, node: 'worker-9' });
+  const before = await elsewhere.add(elsewhere.pods.put('db-0', { uid: 'first', controller: SET }), 'c1');
+  await using made = await startMemoryClusterAgent([POOL], { ledger, exhaustedWaitMs: 1_000_000 });
+  const second = made.pods.put('db-0', { uid: 'second', controller: SET });
+  calls.length = 0;
+  const adding = made.add(second, 'c2', { timeoutMs: 1_000_000 });
+  await vi.waitUntil(() => calls.includes('get'), { timeout: 10_000 });
+  made.stopWaiting();
+  await expect(adding).rejects.toMatchObject({ reason: 'agent-unavailable' });
+  const [record] = await made.records();
+  if (record === undefined) throw new Error('the record of db-0 is missing');
+  await ledger.amend(record, { ...record.spec, state: 'Retained' });
+  await using restarted = await startMemoryClusterAgent([POOL], { ledger, pods: made.pods });
+  expect(await restarted.add(second, 'c2')).toEqual(before);
+});
+
 test('a pod that was replaced while its ADD was under way takes nothing over', async () => {
   await using made = await startMemoryClusterAgent([POOL], { isStillAlive: async () => false });
   await retained(made);

@@ -49,9 +49,15 @@ const MOST_CHANGES = 3;
 /** Rules 3 and 7: a sticky holder's new pod takes the addresses of the one before it, where their pools are still its own. */
 export class StickyTakeOver {
   readonly #deps: StickyDeps;
+  readonly #stopping = new AbortController();
 
   constructor(deps: StickyDeps) {
     this.#deps = deps;
+  }
+
+  /** The agent stops: no call keeps it from that by waiting for another node. */
+  stop(): void {
+    this.#stopping.abort();
   }
 
   async retake(sticky: StickyCall): Promise<IpRecord[]> {
@@ -106,12 +112,15 @@ export class StickyTakeOver {
   }
 
   /** Looks at this one record: a list by label costs the API server a walk over all records. */
-  async #untilChanged(before: IpRecord, giveUpAtMs: number, { signal }: Call): Promise<void> {
+  async #untilChanged(before: IpRecord, giveUpAtMs: number, call: Call): Promise<void> {
     const { ledger, nowMs } = this.#deps;
     const pauses = new Backoff(LOOK_AGAIN, SYSTEM_TIMING.random);
-    while (!signal.aborted) {
+    const signal = AbortSignal.any([call.signal, this.#stopping.signal]);
+    while (!call.signal.aborted) {
+      if (this.#stopping.signal.aborted) throw stopping(before);
       if (nowMs() >= giveUpAtMs) throw stillHeld(before);
       await sleep(SYSTEM_TIMING, Math.min(pauses.nextMs(), giveUpAtMs - nowMs()), signal);
+      if (signal.aborted) continue;
       const now = await ledger.get(before.name);
       if (now === null || versionOf(now) !== versionOf(before)) return;
     }
@@ -186,6 +195,15 @@ function stillHeld({ spec }: IpRecord): IpamError {
   const { namespace, name, uid, node } = spec.holder;
   const message = `${spec.address} of ${namespace}/${name} is still held by its pod before this one (UID ${uid}, node ${node}); it comes over once that pod's end is proven`;
   return new IpamError('address-held', message);
+}
+
+/** The plugin asks again, and the next agent has the time that this one has not. */
+function stopping({ spec }: IpRecord): IpamError {
+  const { namespace, name } = spec.holder;
+  return new IpamError(
+    'agent-unavailable',
+    `the agent is being stopped; ${spec.address} of ${namespace}/${name} was still held by its pod before this one`,
+  );
 }
 
 function neverStill({ spec }: IpRecord): IpamError {

@@ -156,8 +156,7 @@ export async function startClusterAgent(
   const server = buildServer(agent, log, { ...env, sticky: config });
   await listenOn(server, socketPath);
   starting.defer(() => stopServing(server, socketPath));
-  starting.defer(() => waiters.stop());
-  starting.defer(() => autoPools.stop());
+  starting.defer(composed.stopWaiting);
   starting.defer(() => agent.readiness.stop());
   log.info({ socket: socketPath, node }, 'agent listening');
 

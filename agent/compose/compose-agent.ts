@@ -96,6 +96,8 @@ export interface ComposedAgent {
   readonly sweep: SuspectSweep | null;
   readonly waiters: FreedWaiters;
   readonly autoPools: AutoPools;
+  /** The agent stops: calls that wait for something to change end. */
+  readonly stopWaiting: () => void;
   /** What is done about one attachment is done in its turn. */
   readonly queue: KeyedQueue;
   /** Settles the entries of the journal; does nothing without a journal. */
@@ -231,5 +233,10 @@ export function composeAgent(ports: AgentPorts): ComposedAgent {
     if (journal === null) return;
     await settleJournal({ journal, ledger, index, giveBack, queue, backoff, node, now, nowMs, log });
   };
-  return { agent, releaser, collector, marks, sweep, waiters, autoPools, queue, settleJournal: settle };
+  const stopWaiting = () => {
+    waiters.stop();
+    autoPools.stop();
+    sticky?.stop();
+  };
+  return { agent, releaser, collector, marks, sweep, waiters, autoPools, stopWaiting, queue, settleJournal: settle };
 }

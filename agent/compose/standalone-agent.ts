@@ -50,7 +50,7 @@ export async function startStandaloneAgent(
   await spool.prepare();
   await spool.removeUnfinished(new Date());
 
-  const { agent, releaser, collector, waiters } = composeStandalone({
+  const { agent, releaser, collector, stopWaiting } = composeStandalone({
     ...config,
     sight,
     prober,
@@ -70,7 +70,7 @@ export async function startStandaloneAgent(
   const server = buildServer(agent, log);
   await listenOn(server, config.socketPath);
   starting.defer(() => stopServing(server, config.socketPath));
-  starting.defer(() => waiters.stop());
+  starting.defer(stopWaiting);
   starting.defer(() => agent.readiness.stop());
   log.info({ socket: config.socketPath, node: config.node }, 'agent listening');
 
