@@ -54,6 +54,17 @@ test('a stop while calls are woken one after the other is not missed by a busy o
   expect(await busy.wait(['pool-a'], 60_000, HERE)).toBe('stopping');
 });
 
+test('a stop is not missed by a busy call for which something else changes then', async () => {
+  const { waiters, join } = await openWaiters();
+  const busy = join();
+  const wake = busy.wait(['pool-a'], 60_000, HERE);
+  busy.wake('look');
+  expect(await wake).toBe('look');
+  waiters.stop();
+  busy.wake('look');
+  expect(await busy.wait(['pool-a'], 60_000, HERE)).toBe('stopping');
+});
+
 test('more than the limit do not wait, until one leaves', async () => {
   const { waiters, join } = await openWaiters(1);
   const place = join();

@@ -121,8 +121,6 @@ export class FreedWaiters {
     while (this.#mustLookAgain) {
       this.#mustLookAgain = false;
       for (const place of [...this.#places]) {
-        // A call that is busy must find that the agent stops, and nothing else.
-        if (this.#isStopped) return;
         place.wake('look');
         await turn();
       }
@@ -191,7 +189,8 @@ export class Place implements Disposable {
   }
 
   wake(wake: Wake): void {
-    if (this.#wake === null) this.#missed = wake;
+    // Nothing else counts for a call that has to end.
+    if (this.#wake === null && this.#missed !== 'stopping') this.#missed = wake;
     this.#wake?.(wake);
     this.#wake = null;
   }
