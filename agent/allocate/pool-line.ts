@@ -124,9 +124,8 @@ export class PoolLine implements Disposable {
   }
 }
 
-/** Null: the pool cannot give it. */
-function valueIn({ pool, usable }: PoolView, name: string): bigint | null {
+/** Null: it is no address of the pool's kind. One that the pool cannot give now counts: it may be able to later. */
+function valueIn({ pool }: PoolView, name: string): bigint | null {
   const named = parseRecordName(name);
-  if (named === null || named.domain !== pool.domain || named.address.family !== pool.family) return null;
-  return usable.contains(named.address.value) ? named.address.value : null;
+  return named?.domain === pool.domain && named.address.family === pool.family ? named.address.value : null;
 }

@@ -1,5 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { IntervalSet } from '#pkg/ip/interval-set.ts';
+import { parseRange } from '#pkg/ip/range.ts';
+import { buildPool } from '#test/support/build-pool.ts';
 import { PAUSE_MS, startContendedPool } from '#test/support/contended-pool.ts';
 import { newCall } from '#test/support/memory-agent.ts';
 
@@ -9,9 +12,22 @@ const address = fc.integer({ min: 10, max: 10 + SIZE - 1 }).map((last) => `10.0.
 type Action = { readonly verb: string; readonly address?: string };
 
 const action: fc.Arbitrary<Action> = fc.oneof(
-  fc.record({ verb: fc.constantFrom('free', 'free', 'rival'), address }),
+  fc.record({ verb: fc.constantFrom('free', 'free', 'rival', 'reserve', 'shrink'), address }),
   fc.record({
-    verb: fc.constantFrom('add', 'add', 'tell', 'tell', 'answer', 'answer', 'pass', 'leave', 'del', 'break'),
+    verb: fc.constantFrom(
+      'add',
+      'add',
+      'tell',
+      'tell',
+      'answer',
+      'answer',
+      'pass',
+      'leave',
+      'del',
+      'break',
+      'open',
+      'open',
+    ),
   }),
 );
 
@@ -19,6 +35,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 async function play(actions: readonly Action[]) {
   await using world = await startContendedPool(SIZE);
   world.creates.isHolding = true;
+  const whole = world.made.catalog.current().list;
   const waiting = new Map<string, AbortController>();
   const served = new Map<string, string>();
   let count = 0;
@@ -48,11 +65,22 @@ async function play(actions: readonly Action[]) {
       await world.made.del(pod, name);
     },
     break: () => world.watch.break(),
+    reserve: (at) => {
+      const addresses = IntervalSet.of([parseRange(at)]);
+      world.made.catalog.change(whole, [{ name: 'kept', family: 4, addresses, isTerminating: false }]);
+    },
+    shrink: (at) => {
+      const ips = world.addresses.filter((it) => it !== at);
+      world.made.catalog.change([buildPool({ name: 'v4', ips, isDefault: true })]);
+    },
+    /** No reservation, and all of the pool. */
+    open: () => world.made.catalog.change(whole),
   };
   for (const { verb, address: at = '' } of actions) {
     await acts[verb]?.(at);
     await world.settled();
   }
+  world.made.catalog.change(whole);
   world.creates.isHolding = false;
   for (let round = 0; round < 20; round += 1) {
     while (world.creates.count > 0) world.creates.release();

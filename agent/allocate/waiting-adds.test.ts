@@ -145,6 +145,58 @@ test('calls are woken when a reservation ends', async () => {
   expect(world.count).toEqual({ creates: 1, reads: 0 });
 });
 
+test.each([
+  { name: 'reserved', isReserved: true },
+  { name: 'not in the pool', isReserved: false },
+])('an address that comes back while it is $name is given when it counts again', async ({ isReserved }) => {
+  await using world = await startWaiting(3, 1);
+  const { catalog } = world.made;
+  const addresses = IntervalSet.of([parseRange('10.0.0.10')]);
+  const before = catalog.current().list;
+  if (isReserved) catalog.change(before, [{ name: 'kept', family: 4, addresses, isTerminating: false }]);
+  else catalog.change([buildPool({ name: 'v4', ips: ['10.0.0.11-10.0.0.12'], isDefault: true })]);
+  await world.settled();
+  await world.others.release('10.0.0.10');
+  await world.afterPause();
+  expect(world.served).toEqual([]);
+  catalog.change(before);
+  await world.settled();
+  expect(world.served).toEqual(['pod-0']);
+  expect(world.count).toEqual({ creates: 1, reads: 0 });
+});
+
+test('an address that became Suspect while it was reserved is probed when the reservation ends', async () => {
+  await using world = await startWaiting(3, 1, { prober: new ScriptedProber() });
+  const { catalog } = world.made;
+  const addresses = IntervalSet.of([parseRange('10.0.0.10')]);
+  const before = catalog.current().list;
+  catalog.change(before, [{ name: 'kept', family: 4, addresses, isTerminating: false }]);
+  await world.settled();
+  await world.others.makeSuspect('10.0.0.10');
+  world.tellAll();
+  await world.settled();
+  expect(world.served).toEqual([]);
+  catalog.change(before);
+  await world.settled();
+  expect(world.served).toEqual(['pod-0']);
+});
+
+test('what a read finds while a reservation changes is not lost', async () => {
+  await using world = await startWaiting(3, 1);
+  const { catalog } = world.made;
+  const addresses = IntervalSet.of([parseRange('10.0.0.12')]);
+  await world.others.release('10.0.0.10');
+  world.watch.break();
+  world.reads.isHolding = true;
+  world.timing.pass(1_000);
+  await world.settled();
+  catalog.change(catalog.current().list, [{ name: 'kept', family: 4, addresses, isTerminating: false }]);
+  world.reads.isHolding = false;
+  while (world.reads.count > 0) world.reads.release();
+  await world.settled();
+  expect(world.served).toEqual(['pod-0']);
+});
+
 test('calls are woken by a pool that appears', async () => {
   await using world = await startWaiting(2, 1);
   const [pool, other] = [['10.0.0.10-10.0.0.11'], ['10.0.0.20']].map((ips, at) =>

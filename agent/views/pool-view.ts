@@ -59,7 +59,7 @@ export class PoolView {
   readonly #onPutBack: (value: bigint) => void;
   readonly #secondLookMs: number;
   readonly #picked = new Map<bigint, Picked>();
-  /** Taken addresses that this pool cannot give, as of the last load. They count again when the pool or the reservations change. */
+  /** Taken addresses that this pool cannot give. They count again when the pool or the reservations change. */
   #takenOutside = IntervalSet.EMPTY;
   #free: FreeSpace;
   #cursor: bigint;
@@ -94,7 +94,9 @@ export class PoolView {
     this.#own = new OwnShare({ rank: 0, of: 1 }, this.#free);
     this.creates = before?.creates ?? new Slots(mostCreates, Number.POSITIVE_INFINITY);
     this.suspects = before?.suspects ?? new Suspects();
-    if (before?.isLoaded === true) this.#inherit(before);
+    this.suspects.limitTo(this.usable);
+    // What a load finds that is under way would be known to the view before only: this one is read again at its first use.
+    if (before?.isLoaded === true && before.#loading === null) this.#inherit(before);
   }
 
   #inherit(before: PoolView): void {
@@ -104,7 +106,6 @@ export class PoolView {
     this.#own = new OwnShare(before.share, this.#free);
     this.#cursor = before.#cursor;
     this.#picks = before.#picks;
-    this.suspects.replace(before.suspects.all.filter((value) => this.usable.contains(value)));
     this.#isLoaded = true;
   }
 
@@ -216,14 +217,22 @@ export class PoolView {
   markFree(value: bigint): void {
     this.#loading?.writes.push({ value, isFree: true });
     if (this.#picked.has(value)) this.#picked.set(value, 'back');
-    else if (this.usable.contains(value) && this.#free.give(value)) this.#own.noteBack(value);
+    else if (!this.usable.contains(value)) this.#noteOutside(value, true);
+    else if (this.#free.give(value)) this.#own.noteBack(value);
   }
 
   /** It is taken, according to the watch of the pool. */
   markTaken(value: bigint): void {
     this.#loading?.writes.push({ value, isFree: false });
     if (this.#picked.get(value) === 'back') this.#picked.set(value, 'picked');
-    this.#free.take(value);
+    if (this.usable.contains(value)) this.#free.take(value);
+    else this.#noteOutside(value, false);
+  }
+
+  #noteOutside(value: bigint, isFree: boolean): void {
+    if (this.#takenOutside.contains(value) !== isFree) return;
+    const one = IntervalSet.of([{ first: value, last: value }]);
+    this.#takenOutside = isFree ? this.#takenOutside.subtract(one) : this.#takenOutside.union(one);
   }
 
   #hold(value: bigint): void {
@@ -241,14 +250,15 @@ export class PoolView {
       ({ state }) => state,
     );
     this.#stateCounts = new Map([...byState].map(([state, some]) => [state, some.length]));
-    const suspects = byState.get('Suspect') ?? [];
+    const suspects = taken.filter(({ state }) => state === 'Suspect');
     this.suspects.replace(suspects.map(({ value }) => value));
     for (const [value, picked] of this.#picked) {
       if (free.take(value) && picked === 'lost') this.#picked.set(value, 'back');
     }
     for (const { value, isFree } of writes) {
-      if (!isFree) free.take(value);
-      else if (this.usable.contains(value) && !this.#picked.has(value)) free.give(value);
+      if (!this.usable.contains(value)) this.#noteOutside(value, isFree);
+      else if (!isFree) free.take(value);
+      else if (!this.#picked.has(value)) free.give(value);
     }
     this.#free = free;
     const nodes = taken.map(({ node }) => node);

@@ -67,10 +67,12 @@ export class PoolViews {
 
   /** An address came back by our own hand: every pool that has it may give it again. */
   markFree(record: IpRecord): void {
+    const { value } = parseAddress(record.spec.address);
     for (const { view } of this.#views.values()) {
-      if (!isAddressOf(record, view.pool)) continue;
-      view.markFree(parseAddress(record.spec.address).value);
-      this.#tellFree(view.pool.name);
+      if (!isNumberOf(record, view.pool)) continue;
+      // A pool that lost the address may get it back.
+      view.markFree(value);
+      if (view.pool.addresses.contains(value)) this.#tellFree(view.pool.name);
     }
   }
 
@@ -104,7 +106,9 @@ function isSamePool(a: Pool, b: Pool): boolean {
 }
 
 function isAddressOf(record: IpRecord, pool: Pool): boolean {
-  const { spec } = record;
-  if (spec.domain !== pool.domain || recordFamily(record) !== pool.family) return false;
-  return pool.addresses.contains(parseAddress(spec.address).value);
+  return isNumberOf(record, pool) && pool.addresses.contains(parseAddress(record.spec.address).value);
+}
+
+function isNumberOf(record: IpRecord, { domain, family }: Pool): boolean {
+  return record.spec.domain === domain && recordFamily(record) === family;
 }

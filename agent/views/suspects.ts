@@ -1,3 +1,5 @@
+import type { IntervalSet } from '#pkg/ip/interval-set.ts';
+
 /** An address that was probed a moment ago would answer the same now. */
 const REST_MS = 5_000;
 
@@ -5,15 +7,21 @@ const REST_MS = 5_000;
 export class Suspects {
   readonly #restsUntilMs = new Map<bigint, number>();
   #values: readonly bigint[] = [];
+  #usable: IntervalSet | null = null;
+
+  /** What the pool can give now. The others stay known: they count again when a reservation ends. */
+  limitTo(usable: IntervalSet): void {
+    this.#usable = usable;
+  }
 
   /** What a load of the pool found. */
   replace(values: readonly bigint[]): void {
     this.#values = values;
   }
 
-  /** As of the last load. */
+  /** Those that the pool can give. */
   get all(): readonly bigint[] {
-    return this.#values;
+    return this.#values.filter((value) => this.#usable?.contains(value) ?? true);
   }
 
   /** The watch of the pool said that it became Suspect. */
@@ -29,7 +37,7 @@ export class Suspects {
   /** The next one to probe, which then pauses; null when all of them pause. */
   next(nowMs: number): bigint | null {
     for (const [value, untilMs] of this.#restsUntilMs) if (untilMs <= nowMs) this.#restsUntilMs.delete(value);
-    const value = this.#values.find((it) => !this.#restsUntilMs.has(it));
+    const value = this.all.find((it) => !this.#restsUntilMs.has(it));
     if (value === undefined) return null;
     this.#restsUntilMs.set(value, nowMs + REST_MS);
     return value;

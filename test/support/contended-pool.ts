@@ -49,8 +49,8 @@ class LateWatch {
   }
 }
 
-/** Creates that are sent and answered when the test says so. */
-class HeldCreates {
+/** Requests that are sent and answered when the test says so. */
+class HeldRequests {
   readonly #waiting: (() => void)[] = [];
   isHolding = false;
 
@@ -73,7 +73,8 @@ export async function startContendedPool(size: number, more: Partial<AgentPorts>
   const addresses = Array.from({ length: size }, (_, at) => `10.0.0.${10 + at}`);
   const below = createMemoryLedger();
   const watch = new LateWatch();
-  const creates = new HeldCreates();
+  const creates = new HeldRequests();
+  const reads = new HeldRequests();
   const count = { creates: 0, reads: 0 };
   const note = (outcome: CreateOutcome) => {
     if (outcome.taken) watch.push({ kind: 'taken', name: outcome.record.name });
@@ -93,6 +94,7 @@ export async function startContendedPool(size: number, more: Partial<AgentPorts>
     release,
     takenOf: async (pool) => {
       count.reads += 1;
+      await reads.pass();
       const taken = await below.takenOf(pool);
       watch.noteRead();
       return taken;
@@ -126,6 +128,7 @@ export async function startContendedPool(size: number, more: Partial<AgentPorts>
     below,
     count,
     creates,
+    reads,
     others,
     timing,
     watch,
