@@ -8,9 +8,9 @@ import { parseRecordName } from '#pkg/record/record-metadata.ts';
 
 /**
  * All nodes that wait for a pool learn of a freed address at the same moment. The first create takes it, and the others learn
- * that from the watch, about 20 ms later. So with this much time for each node most of them never send their create.
+ * that from the watch, 20 to 40 ms later. So with this much time for each node most of them never send their create.
  */
-const PAUSE_PER_NODE_MS = 25;
+const PAUSE_PER_NODE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 /** A pool is read again when its watch broke, which is when the watches of all nodes break. */
 const SHORTEST_READ_PAUSE_MS = 200;
