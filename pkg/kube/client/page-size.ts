@@ -11,9 +11,15 @@ export class PageSize {
   readonly #most: number;
   #size: number;
 
-  /** `given`: exactly so many per page unless a page is too large; 0 for all in one. */
-  constructor(given: number | undefined) {
-    this.#most = given ?? MOST;
+  readonly #wantedBytes: number;
+
+  /**
+   * `given`: exactly so many per page unless a page is too large; 0 for all in one. `factor`: pages that are not given are so many times
+   * as large as usual.
+   */
+  constructor(given: number | undefined, factor = 1) {
+    this.#wantedBytes = WANTED_BYTES * factor;
+    this.#most = given ?? MOST * factor;
     this.#size = given ?? FIRST;
   }
 
@@ -24,7 +30,7 @@ export class PageSize {
 
   learn(objects: number, bytes: number): void {
     if (this.#size === 0 || objects === 0) return;
-    const fitting = Math.floor((WANTED_BYTES * objects) / Math.max(1, bytes));
+    const fitting = Math.floor((this.#wantedBytes * objects) / Math.max(1, bytes));
     this.#size = Math.min(this.#most, Math.max(LEAST, fitting));
   }
 

@@ -132,6 +132,18 @@ describe('the size of pages', () => {
     expect(pages.reduce((sum, count) => sum + count, 0)).toBe(COUNT);
   });
 
+  test('one that expires before its many pages are read, and is too large for one piece, is read in larger pages', async () => {
+    let pages = 0;
+    const script: Script = (request) => {
+      pages = request.query.has('continue') ? pages + 1 : 1;
+      if (pages > 5) request.answer(410, statusBody(410, 'Expired'));
+      else objectsOf(8_000)(request);
+    };
+    await using made = await startScripted(script, { maxPageBytes: 12 << 20 });
+    const listed = await made.client.list(THINGS, {}, { trim: ({ metadata }) => ({ metadata }) });
+    expect(listed.ok && new Set(listed.object.items.map(({ metadata }) => metadata.name)).size).toBe(COUNT);
+  });
+
   test('one that always expires and is too large for one piece fails, and says so', async () => {
     const script: Script = (request) =>
       request.query.has('continue') ? request.answer(410, statusBody(410, 'Expired')) : objectsOf(1_000)(request);

@@ -4,7 +4,8 @@ import type { Timing } from '#pkg/kube/transport/timing.ts';
 import { type ByteBudget, TIMEOUT_MS } from './caller.ts';
 import { PageSize } from './page-size.ts';
 
-const MOST_RESTARTS = 3;
+/** How large the pages of each try are: the fewer there are, the sooner the list ends. */
+const PAGE_FACTORS = [1, 2, 8];
 const MOST_PAGES = 100_000;
 const LIST_TIMEOUT_MS = 120_000;
 
@@ -44,7 +45,7 @@ export interface ListLimits {
 
 /**
  * Reads one consistent list page by page, and returns its resourceVersion. If the snapshot has expired (410), the list starts
- * again, and finally asks for all objects at once, which cannot expire. A page that is too large is asked for in smaller ones.
+ * again with larger pages, and finally asks for all objects at once, which cannot expire. A page that is too large is asked for in smaller ones.
  */
 export async function readPages<P extends Page<unknown>>(
   timing: Timing,
@@ -60,8 +61,8 @@ export async function readPages<P extends Page<unknown>>(
     if (leftMs <= 0) return failure('Unknown', `the list did not end within ${listTimeoutMs} ms`);
     return getPage(paging, { budget, timeoutMs: Math.min(leftMs, pageTimeoutMs) });
   };
-  for (let restart = 0; restart < MOST_RESTARTS; restart += 1) {
-    const outcome = await readOnce(new PageSize(limits.pageSize), limits, getInTime, sink);
+  for (const factor of PAGE_FACTORS) {
+    const outcome = await readOnce(new PageSize(limits.pageSize, factor), limits, getInTime, sink);
     if (outcome.ok || outcome.because !== 'Expired') return outcome;
   }
   return readOnce(new PageSize(0), limits, getInTime, sink);
