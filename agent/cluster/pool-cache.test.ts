@@ -308,3 +308,14 @@ test('a reservation that becomes unreadable keeps what it reserved, and says so'
     expect.stringMatching(/^SpiderReservedIP s: .*; nothing of it is reserved$/),
   ]);
 });
+
+test('after a restore of the store a pool is what the restored store has, though its version is older', async () => {
+  const restored = pool('a', 50, { ips: ['10.0.0.10'] }, { generation: 1 });
+  await using made = await start({ a: pool('a', 95, { ips: ['10.0.0.10-10.0.0.20'] }, { generation: 2 }) });
+  await made.ready();
+  expect(made.cache.current().pools.get('a')?.addresses.size).toBe(11n);
+  made.server['a'] = restored;
+  made.api.has(POOLS, 60, restored);
+  made.api.tell(POOLS, ['ERROR', statusBody(410, 'Expired')]);
+  await until(() => made.cache.current().pools.get('a')?.addresses.size === 1n);
+});

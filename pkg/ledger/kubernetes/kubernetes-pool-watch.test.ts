@@ -34,6 +34,23 @@ describe('watchPool', () => {
     expect(wake.mock.calls).toEqual([[{ kind: 'unknown' }]]);
   });
 
+  test('after a server that stopped in order tells that changes may have been missed', async () => {
+    const streams: ScriptedRequest['stream'][] = [];
+    await using made = await openScriptedLedger((request) => {
+      if (!isWatch(request)) return begin(request, '50');
+      request.stream.respond({ ':status': 200 });
+      streams.push(request.stream);
+    });
+    const changes: PoolChange[] = [];
+    using _watch = made.ledger.watchPool('pool-a', (change) => changes.push(change));
+    await vi.waitFor(() => expect(streams).toHaveLength(1), 20_000);
+    // Longer than a watch that the server refuses to keep.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    streams[0]?.end();
+    await vi.waitFor(() => expect(streams).toHaveLength(2), 20_000);
+    expect(changes).toEqual([{ kind: 'unknown' }, { kind: 'unknown' }]);
+  });
+
   test('of a server that ends every watch at once asks ever less often', async () => {
     await using made = await openScriptedLedger((request) => {
       if (isWatch(request)) request.answer(200, '');

@@ -21,6 +21,8 @@ const WATCH_SECONDS = 300;
 const LIMITS = { maxLineBytes: 1 << 20, mostMs: (WATCH_SECONDS + 30) * 1_000 };
 const GRANT_TIMEOUT_MS = 30_000;
 const SOUND_AFTER_MS = 1_000;
+/** A watch that ends this long before its time was not ended by its time. */
+const EARLY_MS = 2_000;
 /** Selects nothing: a list of it costs one read of one key, and says how far the API server is. */
 const NOTHING = { fieldSelector: 'metadata.name=none' };
 
@@ -85,9 +87,11 @@ export class PoolWatch implements AsyncDisposable {
     if (!('stream' in opened)) return opened;
     const startedAtMs = timing.nowMs();
     const ended = await readWatch(opened.stream, LIMITS, (item) => this.#take(item), signal);
-    const wasSound = timing.nowMs() - startedAtMs > SOUND_AFTER_MS;
-    if (wasSound) this.#backoff.reset();
-    return ended ?? (wasSound ? null : failure('Unknown', 'the watch ended at once'));
+    const lastedMs = timing.nowMs() - startedAtMs;
+    if (lastedMs > SOUND_AFTER_MS) this.#backoff.reset();
+    // A server that stops ends its watches in order. The next one may be on a restored store, which has nothing to tell from here on.
+    const isEarly = lastedMs < WATCH_SECONDS * 1_000 - EARLY_MS;
+    return ended ?? (isEarly ? failure('Unknown', 'the server ended the watch before its time') : null);
   }
 
   #take(item: WatchItem): void {
