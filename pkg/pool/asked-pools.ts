@@ -3,7 +3,6 @@ import { quote } from '#pkg/ip/quote.ts';
 import { listSome } from '#pkg/text/text-list.ts';
 import { NAMESPACE_ANNOTATIONS, POD_ANNOTATIONS } from './annotation-keys.ts';
 import { AnnotationReader, type Parsed } from './annotation-reader.ts';
-import { perRequest } from './per-request.ts';
 import { type PoolNames, parseIppool, parseIppools } from './pool-annotations.ts';
 import type { Controller, Labels, PoolRequest } from './request.ts';
 import type { NicSubnets } from './subnet-annotations.ts';
@@ -160,4 +159,28 @@ export function askedSubnets(
 
 function isNode({ apiVersion, kind }: Controller): boolean {
   return apiVersion === 'v1' && kind === 'Node';
+}
+
+type Read<V> = { readonly value: V } | { readonly thrown: unknown };
+
+/**
+ * What is read from a request, read once. A call that waits looks again at every change of the pools, and its annotations may be
+ * 64 KiB of a tenant's JSON: read each time, those of the pods of one node would keep all other calls waiting.
+ */
+function perRequest<V>(read: (request: PoolRequest) => V): (request: PoolRequest) => V {
+  const known = new WeakMap<PoolRequest, Read<V>>();
+  return (request) => {
+    const found = known.get(request) ?? tryRead(read, request);
+    known.set(request, found);
+    if ('thrown' in found) throw found.thrown;
+    return found.value;
+  };
+}
+
+function tryRead<V>(read: (request: PoolRequest) => V, request: PoolRequest): Read<V> {
+  try {
+    return { value: read(request) };
+  } catch (thrown) {
+    return { thrown };
+  }
 }
