@@ -1,7 +1,7 @@
 import { IpamError } from '#pkg/errors/ipam-error.ts';
-import { decodeRecordSpec } from '#pkg/record/decode-record.ts';
+import { decodeRecordSpec, newSpecProblem } from '#pkg/record/decode-record.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
-import { amendProblem, specProblem, takeOverProblem } from '#pkg/record/transitions.ts';
+import { amendProblem, takeOverProblem } from '#pkg/record/transitions.ts';
 import type { CreateOutcome, Ledger, RecordQuery, ReleaseOutcome, TakenAddress, UpdateOutcome } from './ledger.ts';
 import type { OnPoolChange } from './pool-change.ts';
 import { PoolWatchers } from './pool-watchers.ts';
@@ -29,8 +29,8 @@ export class LocalLedger implements Ledger, AsyncDisposable {
   }
 
   async create(spec: RecordSpec): Promise<CreateOutcome> {
-    refuse('create', spec, specProblem(spec));
     const decoded = decodeRecordSpec(spec);
+    refuse('create', decoded, newSpecProblem(decoded));
     return this.#write((records) => storeCreate(records, decoded, this.#now()));
   }
 

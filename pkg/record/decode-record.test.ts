@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decodeRecordSpec } from './decode-record.ts';
+import { decodeRecordSpec, newSpecProblem } from './decode-record.ts';
+import type { RecordSpec } from './ip-record.ts';
 
 const HOLDER = {
   kind: 'Pod',
@@ -173,5 +174,39 @@ describe('it is refused:', () => {
     ['a switch as text', { ...SPEC, cleanGateway: 'no' }, 'spec.cleanGateway: expected true or false, found "no"'],
   ])('%s', (_, value, message) => {
     expect(() => decodeRecordSpec(value)).toThrow(expect.objectContaining({ reason: 'bad-input', message }));
+  });
+});
+
+describe('newSpecProblem', () => {
+  const quarantined = { ...SPEC, state: 'Quarantined', until: UNTIL };
+
+  test.each<[string, object, string | null]>([
+    ['an Allocated record', SPEC, null],
+    ['a Quarantined record', quarantined, null],
+    ['a Retained record', { ...SPEC, state: 'Retained' }, 'a record is not created as Retained'],
+    ['a Suspect record', { ...SPEC, state: 'Suspect' }, 'a record is not created as Suspect'],
+    ['a Cooling record', { ...quarantined, state: 'Cooling' }, 'a record is not created as Cooling'],
+    ['Allocated with until', { ...SPEC, until: UNTIL }, 'a record that is Allocated has no until'],
+    [
+      'Quarantined without until',
+      { ...quarantined, until: undefined },
+      'a record that is Quarantined needs a time in until',
+    ],
+    ['until that is no time', { ...quarantined, until: 'soon' }, 'a record that is Quarantined needs a time in until'],
+    [
+      'Quarantined with a uid',
+      { ...quarantined, holder: { ...HOLDER, uid: 'u' } },
+      'a record that is Quarantined has no uid and no containerID',
+    ],
+    [
+      'Quarantined with a containerID',
+      { ...quarantined, holder: { ...HOLDER, containerID: 'c' } },
+      'a record that is Quarantined has no uid and no containerID',
+    ],
+    ['a foreign host as user', heldBy({ kind: 'Conflict' }), 'a foreign host holds nothing but a Quarantined record'],
+    ['half a surrogate pair', heldBy({ name: 'web\ud800' }), 'a text of the holder has half a character'],
+    ['canonical IPv6', { ...SPEC, address: 'fd00::a' }, null],
+  ])('%s', (_, wish, problem) => {
+    expect(newSpecProblem(wish as RecordSpec)).toBe(problem);
   });
 });

@@ -165,3 +165,27 @@ function decodeOwner(value: unknown, path: string): NonNullable<Holder['owner']>
   const uid = ifPresent(owner['uid'], (it) => asString(it, `${path}.uid`, 128));
   return omitAbsent({ apiVersion: read('apiVersion'), kind: read('kind'), name: read('name'), uid });
 }
+
+/** Why no record may begin like this, or null. The spec is decoded. */
+export function newSpecProblem(spec: RecordSpec): string | null {
+  if (spec.state !== 'Allocated' && spec.state !== 'Quarantined') return `a record is not created as ${spec.state}`;
+  return shapeProblem(spec);
+}
+
+/** Why no write may leave a record like this, or null. Records that are already like this are read all the same. */
+export function shapeProblem({ state, until, holder }: RecordSpec): string | null {
+  if (holder.kind === 'Conflict' && state !== 'Quarantined')
+    return 'a foreign host holds nothing but a Quarantined record';
+  if (!isWellFormed(holder)) return 'a text of the holder has half a character';
+  if (!isTimed(state)) return until === undefined ? null : `a record that is ${state} has no until`;
+  if (until === undefined || Number.isNaN(Date.parse(until))) return `a record that is ${state} needs a time in until`;
+  if (holder.uid !== undefined || holder.containerID !== undefined) {
+    return `a record that is ${state} has no uid and no containerID`;
+  }
+  return null;
+}
+
+/** No database and no API keeps a lone surrogate: what is read back would not be what was written. */
+function isWellFormed(holder: Holder): boolean {
+  return Object.values(holder).every((value) => typeof value !== 'string' || value.isWellFormed());
+}

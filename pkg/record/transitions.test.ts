@@ -1,57 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { type Holder, RECORD_STATES, type RecordSpec, type RecordState } from './ip-record.ts';
-import { amendProblem, repairProblem, specProblem, takeOverProblem } from './transitions.ts';
+import { amendProblem, repairProblem, takeOverProblem } from './transitions.ts';
 
 const UNTIL = '2030-01-01T00:00:00Z';
 const { uid: _uid, containerID: _containerID, ...RESTING } = holder();
-
-describe('specProblem', () => {
-  test.each<[string, RecordSpec, string | null]>([
-    ['an Allocated record', spec('Allocated'), null],
-    ['a Quarantined record', spec('Quarantined'), null],
-    ['a Retained record', spec('Retained'), 'a record is not created as Retained'],
-    ['a Suspect record', spec('Suspect'), 'a record is not created as Suspect'],
-    ['a Cooling record', spec('Cooling'), 'a record is not created as Cooling'],
-    ['Allocated with until', { ...spec('Allocated'), until: UNTIL }, 'a record that is Allocated has no until'],
-    [
-      'Quarantined without until',
-      without(spec('Quarantined'), 'until'),
-      'a record that is Quarantined needs a time in until',
-    ],
-    [
-      'until that is no time',
-      { ...spec('Quarantined'), until: 'soon' },
-      'a record that is Quarantined needs a time in until',
-    ],
-    [
-      'Quarantined with a uid',
-      { ...spec('Quarantined'), holder: { ...RESTING, uid: 'u' } },
-      'a record that is Quarantined has no uid and no containerID',
-    ],
-    [
-      'Quarantined with a containerID',
-      { ...spec('Quarantined'), holder: { ...RESTING, containerID: 'c' } },
-      'a record that is Quarantined has no uid and no containerID',
-    ],
-    [
-      'a foreign host as user',
-      { ...spec('Allocated'), holder: holder({ kind: 'Conflict' }) },
-      'a foreign host holds nothing but a Quarantined record',
-    ],
-    [
-      'half a surrogate pair',
-      { ...spec('Allocated'), holder: holder({ name: 'web\ud800' }) },
-      'a text of the holder has half a character',
-    ],
-    ['canonical IPv6', { ...spec('Allocated'), address: 'fd00::a' }, null],
-    ['long IPv6', { ...spec('Allocated'), address: 'fd00:0:0:0:0:0:0:a' }, 'the address must be written fd00::a'],
-    ['capital IPv6', { ...spec('Allocated'), address: 'FD00::A' }, 'the address must be written fd00::a'],
-    ['mapped IPv4', { ...spec('Allocated'), address: '::ffff:10.0.0.1' }, 'the address must be written 10.0.0.1'],
-    ['no address', { ...spec('Allocated'), address: 'ten' }, 'the address is not an IP address'],
-  ])('%s', (_, wish, problem) => {
-    expect(specProblem(wish)).toBe(problem);
-  });
-});
 
 describe('takeOverProblem', () => {
   const OWN = [

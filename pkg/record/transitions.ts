@@ -1,12 +1,6 @@
-import { formatAddress, parseAddress } from '#pkg/ip/address.ts';
-import { type Holder, isSameHolder, isSameMachine, isTimed, type RecordSpec } from './ip-record.ts';
+import { shapeProblem } from './decode-record.ts';
+import { isSameHolder, isSameMachine, type RecordSpec } from './ip-record.ts';
 import { mayMove } from './transition-table.ts';
-
-/** Why this record may not be created, or null. */
-export function specProblem(spec: RecordSpec): string | null {
-  if (spec.state !== 'Allocated' && spec.state !== 'Quarantined') return `a record is not created as ${spec.state}`;
-  return addressProblem(spec.address) ?? shapeProblem(spec);
-}
 
 /** Why `after` may not take the address that `before` holds (rule 3), or null. */
 export function takeOverProblem(before: RecordSpec, after: RecordSpec): string | null {
@@ -34,20 +28,6 @@ export function repairProblem(before: RecordSpec, after: RecordSpec): string | n
   return identityProblem(before, after) ?? attachProblem(before, after) ?? shapeProblem(after);
 }
 
-function addressProblem(text: string): string | null {
-  const canonical = canonicalText(text);
-  if (canonical === null) return 'the address is not an IP address';
-  return canonical === text ? null : `the address must be written ${canonical}`;
-}
-
-function canonicalText(text: string): string | null {
-  try {
-    return formatAddress(parseAddress(text));
-  } catch {
-    return null;
-  }
-}
-
 function identityProblem(before: RecordSpec, after: RecordSpec): string | null {
   if (before.address !== after.address) return 'the address of a record never changes';
   if (before.domain !== after.domain) return 'the domain of a record never changes';
@@ -73,21 +53,4 @@ function attachProblem(before: RecordSpec, after: RecordSpec): string | null {
   return isCompared && after.holder.attachGeneration < before.holder.attachGeneration
     ? 'attachGeneration never falls'
     : null;
-}
-
-function shapeProblem({ state, until, holder }: RecordSpec): string | null {
-  if (holder.kind === 'Conflict' && state !== 'Quarantined')
-    return 'a foreign host holds nothing but a Quarantined record';
-  if (!isWellFormed(holder)) return 'a text of the holder has half a character';
-  if (!isTimed(state)) return until === undefined ? null : `a record that is ${state} has no until`;
-  if (until === undefined || Number.isNaN(Date.parse(until))) return `a record that is ${state} needs a time in until`;
-  if (holder.uid !== undefined || holder.containerID !== undefined) {
-    return `a record that is ${state} has no uid and no containerID`;
-  }
-  return null;
-}
-
-/** No database and no API keeps a lone surrogate: what is read back would not be what was written. */
-function isWellFormed(holder: Holder): boolean {
-  return Object.values(holder).every((value) => typeof value !== 'string' || value.isWellFormed());
 }

@@ -12,9 +12,9 @@ import type {
   WriteLimits,
 } from '#pkg/ledger/ledger.ts';
 import type { OnPoolChange } from '#pkg/ledger/pool-change.ts';
-import { decodeRecordSpec } from '#pkg/record/decode-record.ts';
+import { decodeRecordSpec, newSpecProblem } from '#pkg/record/decode-record.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';
-import { amendProblem, specProblem, takeOverProblem } from '#pkg/record/transitions.ts';
+import { amendProblem, takeOverProblem } from '#pkg/record/transitions.ts';
 import { listRecords, type OnUnreadable } from './kubernetes-list.ts';
 import { RecordReader } from './kubernetes-reader.ts';
 import { takenIn } from './kubernetes-table.ts';
@@ -59,9 +59,10 @@ class KubernetesLedger implements Ledger {
   }
 
   async create(spec: RecordSpec, limits: CreateLimits = {}): Promise<CreateOutcome> {
-    refuse('create', spec, specProblem(spec));
+    const decoded = decodeRecordSpec(spec);
+    refuse('create', decoded, newSpecProblem(decoded));
     const { tellsHolder = true } = limits;
-    return await createRecord(this.#open(), decodeRecordSpec(spec), { ...this.#until(limits), tellsHolder });
+    return await createRecord(this.#open(), decoded, { ...this.#until(limits), tellsHolder });
   }
 
   async takeOver(seen: IpRecord, next: RecordSpec, limits: WriteLimits = {}): Promise<UpdateOutcome> {
