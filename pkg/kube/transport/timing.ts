@@ -9,7 +9,7 @@ export interface Timing {
 }
 
 export const SYSTEM_TIMING: Timing = {
-  nowMs: () => performance.now(),
+  nowMs: performance.now.bind(performance),
   setTimer: (ms, run) => {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);

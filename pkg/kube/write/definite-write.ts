@@ -129,7 +129,7 @@ async function untilDefinite<T>(
   { deadlineMs, attemptTimeoutMs = ATTEMPT_TIMEOUT_MS, forbiddenForMs, signal }: DefiniteOptions,
   { attempt, canLandLate }: Write<T>,
 ): Promise<Definite<T>> {
-  const backoff = new Backoff(PAUSE, timing.random);
+  let backoff: Backoff | null = null;
   const refusals = new PassingRefusals(forbiddenForMs);
   const giveUp = signal === undefined ? {} : { signal };
   let mayHaveLanded = false;
@@ -141,6 +141,7 @@ async function untilDefinite<T>(
     const { outcome, isFinal } = await attempt(options, mayHaveLanded);
     if (outcome.ok || isFinal) return { ...outcome, mayStillLand: mayHaveLanded && canLandLate };
     const { retry, mayBeDone } = FAILURES[outcome.because];
+    backoff ??= new Backoff(PAUSE, timing.random);
     const pauseMs = pauseAfter(outcome, backoff.nextMs(), timing.random);
     const mayPass = refusals.mayPass(outcome, timing.nowMs(), pauseMs);
     if (!retry && mayBeDone) return { ...outcome, mayStillLand: true };
