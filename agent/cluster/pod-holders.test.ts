@@ -120,8 +120,9 @@ test('a pod becomes a holder and a request, with all that the rules may ask for'
   });
 });
 
-test('a bare pod has no owner; a network namespace that cannot be seen is not evidence', async () => {
-  const { holder, isSticky } = await resolve({ args: { netNamespace: '/run/netns/not-there' } });
+test('a bare pod has no owner, and none is verified; a network namespace that cannot be seen is not evidence', async () => {
+  const owners = { verify: () => Promise.reject(new Error('it was verified')) };
+  const { holder, isSticky } = await resolve({ args: { netNamespace: '/run/netns/not-there' }, ports: { owners } });
   expect(holder).not.toHaveProperty('owner');
   expect(holder).not.toHaveProperty('netns');
   expect(holder).not.toHaveProperty('network');

@@ -29,7 +29,7 @@ export interface PodHoldersPorts {
   readonly namespaces: { find(name: string): Promise<NamespaceFacts | null> };
   readonly nodeLabels: { current(): Labels };
   readonly controllers: { find(pod: NodePod, wish?: { readonly isFresh: boolean }): Promise<Controller | null> };
-  readonly owners: { verify(pod: NodePod, top: Controller | null): Promise<Standing> };
+  readonly owners: { verify(pod: NodePod, top: Controller): Promise<Standing> };
   /** What was verified once is not read again. */
   readonly index: Pick<NodeIndex, 'ofHolderUid'>;
   /** What the pod says about itself and is not true: it becomes an Event on the pod. */
@@ -94,6 +94,7 @@ export class PodHolders implements HolderSource {
     const stored = index.ofHolderUid(pod.uid)[0]?.spec.holder;
     // The stored owner too: a tenant may have written another one into the pod since.
     if (stored?.owner !== undefined) return standingIn(stored);
+    if (controller === null) return OWNERLESS;
     const standing = await owners.verify(pod, controller);
     for (const why of standing.refused) onRefused(pod, why);
     return standing;
@@ -137,6 +138,9 @@ export class PodHolders implements HolderSource {
     });
   }
 }
+
+/** A pod that names no owner: there is nothing to verify. */
+const OWNERLESS: Standing = { vmi: null, isMigrationTarget: false, refused: [] };
 
 /** A record of this very pod: a virtual machine that migrates has one of the pod that it comes from. */
 function standingIn({ kind, name, owner, sticky }: Holder): Standing {

@@ -17,7 +17,7 @@ const VMI: Controller = {
 const JOB = 'kubevirt.io/migrationJobName';
 const JOB_UID = 'kubevirt.io/migrationJobUID';
 
-const podOf = (controller: Controller | null, more: Partial<NodePod> = {}): NodePod => ({
+const podOf = (controller: Controller, more: Partial<NodePod> = {}): NodePod => ({
   namespace: 'prod',
   name: 'web-0',
   uid: 'p-1',
@@ -223,8 +223,7 @@ describe('an answer that is neither yes nor no is an error that may be retried',
 });
 
 describe('reads', () => {
-  test.each<{ name: string; top: Controller | null; pod?: Partial<NodePod> }>([
-    { name: 'a bare pod', top: null },
+  test.each<{ name: string; top: Controller; pod?: Partial<NodePod> }>([
     { name: 'a pod of a Deployment', top: { ...SET, kind: 'Deployment' } },
     { name: 'a pod of a StatefulSet of another group', top: { ...SET, apiVersion: 'apps.kruise.io/v1beta1' } },
     { name: 'a pod without an ordinal', top: SET, pod: { name: 'web-x' } },

@@ -41,11 +41,11 @@ export class OwnerVerifier {
   }
 
   /** Throws `api-server-unavailable` where the answer is neither yes nor no. Pods without a sticky owner cost no read. */
-  async verify(pod: NodePod, top: Controller | null): Promise<Standing> {
+  async verify(pod: NodePod, top: Controller): Promise<Standing> {
     const { enableStatefulSet, enableKubevirtStaticIP } = this.#switches;
     const isLauncher = enableKubevirtStaticIP && isVirtualMachine(top);
-    const isReplica = enableStatefulSet && isStatefulSet(top) && ordinalOf(pod.name, top?.name ?? '') !== null;
-    if (top === null || !(isLauncher || isReplica)) return plain(top);
+    const isReplica = enableStatefulSet && isStatefulSet(top) && ordinalOf(pod.name, top.name) !== null;
+    if (!(isLauncher || isReplica)) return plain(top);
     const why = claimProblem(pod, top);
     if (why !== null) return refuse(top, why);
     return isLauncher ? await this.#verifyLauncher(pod, top) : await this.#verifyReplica(pod, top);
@@ -104,11 +104,8 @@ function claimProblem({ controller }: NodePod, top: Controller): string | null {
   return `${top.kind} ${top.namespace}/${top.name} does not control the pod itself`;
 }
 
-function plain(top: Controller | null): Standing {
-  const none: Standing = { vmi: null, isMigrationTarget: false, refused: [] };
-  if (top === null) return none;
-  const { apiVersion, kind, name } = top;
-  return { ...none, owner: { apiVersion, kind, name } };
+function plain({ apiVersion, kind, name }: Controller): Standing {
+  return { vmi: null, owner: { apiVersion, kind, name }, isMigrationTarget: false, refused: [] };
 }
 
 function belongsTo(top: Controller): Standing {

@@ -11,8 +11,8 @@ export function believingOwners(switches: StickySwitches): PodHoldersPorts['owne
     verify: (pod, top) => {
       const read = async (resource: { readonly kind: string }): Promise<Outcome<KubeObject>> => {
         const isMigration = resource.kind === VMI_MIGRATIONS.kind;
-        const metadata = { name: 'x', uid: isMigration ? 'migration-1' : (top?.uid ?? ''), resourceVersion: '1' };
-        const spec = isMigration ? { vmiName: top?.name } : { replicas: 1_000 };
+        const metadata = { name: 'x', uid: isMigration ? 'migration-1' : top.uid, resourceVersion: '1' };
+        const spec = isMigration ? { vmiName: top.name } : { replicas: 1_000 };
         return { ok: true, object: { metadata, spec } };
       };
       return new OwnerVerifier(read, switches, () => 0).verify(pod, top);
