@@ -1,43 +1,30 @@
 import type { Logger } from 'pino';
 import type { Failpoint } from '#agent/calls/failpoint.ts';
-import { judgeSandbox, needsSandboxLook } from '#agent/cluster/judge-sandbox.ts';
 import { NodeWatches } from '#agent/cluster/node-watches.ts';
-import { PodHolders } from '#agent/cluster/pod-holders.ts';
-import { podReleaseDecision } from '#agent/cluster/pod-release-decision.ts';
-import { refuseReleaseBy } from '#agent/cluster/refuse-release.ts';
-import { SubnetShortages } from '#agent/cluster/subnet-shortages.ts';
 import { Spool } from '#agent/debts/spool.ts';
-import { isOfNode } from '#agent/node/is-own.ts';
-import { describeNetnsOn } from '#agent/node/netns-evidence.ts';
-import { looksFrom } from '#agent/node/netns-look.ts';
-import { ApplicationVerifier } from '#agent/owners/application-verifier.ts';
-import { OwnerVerifier } from '#agent/owners/owner-verifier.ts';
-import type { ReadObject } from '#agent/owners/seen-owner.ts';
 import { EndedPods } from '#agent/release/ended-pods.ts';
 import type { AgentMetrics } from '#agent/report/agent-metrics.ts';
 import type { Readiness } from '#agent/serve/agent.ts';
 import { buildServer } from '#agent/serve/server.ts';
 import { stopServing } from '#agent/serve/stop-serving.ts';
 import { listenOn, takeHost } from '#agent/serve/take-host.ts';
-import { sweepTimingOf } from '#agent/suspects/sweep-timing.ts';
+import type { Pods } from '#agent/sources/pods.ts';
 import type { ClusterConfig } from '#pkg/config/cluster-config.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { KubeClient } from '#pkg/kube/client/client.ts';
 import { EventSink } from '#pkg/kube/events/event-sink.ts';
 import type { LoadAccess } from '#pkg/kube/transport/connection.ts';
 import { readRevision } from '#pkg/ledger/kubernetes/kubernetes-list.ts';
-import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { AgentEnv } from './agent-env.ts';
-import { planOptionsOf, probeSettingsOf } from './agent-settings.ts';
+import { probeSettingsOf } from './agent-settings.ts';
 import { startBackground } from './background.ts';
-import { composeAgent } from './compose-agent.ts';
+import type { ComposedAgent } from './compose-agent.ts';
+import { composeCluster } from './compose-cluster.ts';
 import { keepRecords } from './keep-records.ts';
-import { openLedger } from './open-ledger.ts';
+import { type NodeLedger, openLedger } from './open-ledger.ts';
 import { openProber } from './open-prober.ts';
 import { openSight } from './open-sight.ts';
 import { reportToOperators } from './operator-reports.ts';
-
-const OWNER_READ_TIMEOUT_MS = 5_000;
 
 export interface ClusterAgentConfig {
   readonly config: ClusterConfig;
@@ -64,88 +51,74 @@ export async function startClusterAgent(
   const probeSettings = probeSettingsOf(config);
   const prober = openProber(probeSettings, starting, log);
   const sight = await openSight(starting, log);
-  const spool = new Spool(spoolDirectory);
-  await spool.prepare();
-  await spool.removeUnfinished(new Date());
-
-  const { nodeName: node, podNamespace: namespace } = env;
-  const client = starting.use(new KubeClient(loadAccess, { userAgent: `ipledger-agent/${node}` }));
-  const events = starting.use(
-    new EventSink(client, { reporter: 'agent', instance: env.podName, onTrouble: reportEvents(log) }),
-  );
+  const spool = await openSpool(spoolDirectory);
+  const { nodeName: node } = env;
   const nowMs = performance.now.bind(performance);
+  const client = starting.use(new KubeClient(loadAccess, { userAgent: `ipledger-agent/${node}` }));
+  const events = starting.use(openEvents(client, env, log));
   const nodeLedger = await openLedger({ client, dataDirectory, node, nowMs, log }, starting);
-  const { ledger, journal, answered, revisions, index } = nodeLedger;
-  const watches = starting.use(
-    new NodeWatches(
-      client,
-      {
-        node,
-        namespace,
-        onRestored: () => revisions.fell(),
-        onReconnected: () => void revisions.compare(() => readRevision(client)),
-      },
-      log,
-    ),
-  );
+  const watches = starting.use(openWatches(client, env, nodeLedger, log));
   const { pods } = watches;
   const reports = reportToOperators({ events, metrics, pods, log });
-  const { multusClusterNetwork, multusNamespace } = env;
-  const readOwner: ReadObject = (resource, at) => client.get(resource, at, { timeoutMs: OWNER_READ_TIMEOUT_MS });
-  const holders = new PodHolders(
-    {
-      pods,
-      namespaces: watches.namespaces,
-      nodeLabels: watches.nodeLabels,
-      controllers: watches.controllers,
-      owners: new OwnerVerifier(readOwner, config, nowMs),
-      index,
-      onRefused: reports.onRefused,
-    },
-    {
-      ...config,
-      node,
-      multusNamespace,
-      multusClusterNetwork: multusClusterNetwork === '' ? null : multusClusterNetwork,
-      describeNetns: describeNetnsOn(sight.host),
-    },
-  );
-  const beginLooks = looksFrom(sight);
-  const look = ({ spec }: IpRecord) => beginLooks()(spec.holder);
-  const composed = composeAgent({
-    applications: new ApplicationVerifier(readOwner, nowMs),
-    shortages: new SubnetShortages(client, nowMs),
-    ledger,
-    index,
-    catalog: watches.pools,
-    holders,
-    planOptions: planOptionsOf(config, env),
+
+  const composed = composeCluster({
+    config,
+    env,
+    client,
+    watches,
+    nodeLedger,
     spool,
-    journal,
-    answered,
-    decideRelease: podReleaseDecision(pods, config),
     sight,
-    needsLook: needsSandboxLook(pods),
-    judgeLeftover: judgeSandbox(pods),
-    onOutliving: reports.onOutliving,
-    isStillAlive: async ({ holder, podName }) => {
-      const pod = await pods.read({ namespace: holder.namespace, name: podName, uid: holder.uid });
-      return pod?.uid === holder.uid && pod.isAlive;
-    },
-    node,
-    isOwn: isOfNode(node),
-    refuseRelease: refuseReleaseBy(node, { pods, look }),
-    exhaustedWaitMs: config.exhaustedWaitSeconds * 1000,
-    log,
-    failpoint,
     prober,
     probeSettings,
-    sweepTiming: sweepTimingOf(config.suspectReleaseMinutes),
+    reports,
     metrics,
     events,
-    onConflict: reports.onConflict,
+    nowMs,
+    log,
+    failpoint,
   });
-  const { agent, releaser, collector, waiters, autoPools } = composed;
+  watchGauges(metrics, { composed, nodeLedger, spool, events });
+  await serve(composed, { config, env, log }, starting);
+  releaseAtEnd(pods, composed, log, starting);
+  const kept = keepRecords({ nodeLedger, composed, pods, sight, node, nowMs, log, ...reports }, starting);
+  starting.use(startBackground({ composed, watches, kept, spool, log }));
+  const everything = starting.move();
+  return { readiness: composed.agent.readiness, [Symbol.asyncDispose]: () => everything.disposeAsync() };
+}
+
+async function openSpool(directory: string): Promise<Spool> {
+  const spool = new Spool(directory);
+  await spool.prepare();
+  await spool.removeUnfinished(new Date());
+  return spool;
+}
+
+function openEvents(client: KubeClient, { podName }: AgentEnv, log: Logger): EventSink {
+  const onTrouble = (because: string | null, message: string) =>
+    because === null
+      ? log.info('Events are written again')
+      : log.warn({ because, why: message }, 'Events are not written');
+  return new EventSink(client, { reporter: 'agent', instance: podName, onTrouble });
+}
+
+function openWatches(client: KubeClient, env: AgentEnv, { revisions }: NodeLedger, log: Logger): NodeWatches {
+  const onRestored = () => revisions.fell();
+  const onReconnected = () => void revisions.compare(() => readRevision(client));
+  const { nodeName: node, podNamespace: namespace } = env;
+  return new NodeWatches(client, { node, namespace, onRestored, onReconnected }, log);
+}
+
+interface Watched {
+  readonly composed: ComposedAgent;
+  readonly nodeLedger: NodeLedger;
+  readonly spool: Spool;
+  readonly events: EventSink;
+}
+
+function watchGauges(metrics: AgentMetrics, { composed, nodeLedger, spool, events }: Watched): void {
+  const { collector, waiters, autoPools } = composed;
+  const { journal, index, answered } = nodeLedger;
   metrics.watch('journal-entries', () => journal.size);
   metrics.watch('index-records', () => index.size);
   metrics.watch('spool-entries', () => spool.count());
@@ -153,13 +126,29 @@ export async function startClusterAgent(
   metrics.watch('lost-events', () => events.lost);
   metrics.watch('lost-addresses', () => answered.lost.length);
   metrics.watch('outliving-sandboxes', () => collector.outliving().length);
-  const server = buildServer(agent, log, { ...env, sticky: config });
-  await listenOn(server, socketPath);
-  starting.defer(() => stopServing(server, socketPath));
-  starting.defer(composed.stopWaiting);
-  starting.defer(() => agent.readiness.stop());
-  log.info({ socket: socketPath, node }, 'agent listening');
+}
 
+async function serve(
+  { agent, stopWaiting }: ComposedAgent,
+  { config, env, log }: Pick<ClusterAgentConfig, 'config' | 'env'> & { readonly log: Logger },
+  starting: AsyncDisposableStack,
+): Promise<void> {
+  const { ipamUnixSocketPath: socket } = config;
+  const server = buildServer(agent, log, { ...env, sticky: config });
+  await listenOn(server, socket);
+  starting.defer(() => stopServing(server, socket));
+  starting.defer(stopWaiting);
+  starting.defer(() => agent.readiness.stop());
+  log.info({ socket, node: env.nodeName }, 'agent listening');
+}
+
+/** At the end of a pod: releases what a DEL has kept for its next sandbox, and looks for sandboxes that are left. */
+function releaseAtEnd(
+  pods: Pods,
+  { agent, collector, releaser }: ComposedAgent,
+  log: Logger,
+  starting: AsyncDisposableStack,
+): void {
   const endedPods = starting.use(new EndedPods(collector, log));
   const ended = (uid: string) => {
     if (agent.readiness.isReady) endedPods.follow(uid);
@@ -170,19 +159,4 @@ export async function startClusterAgent(
     );
   };
   starting.use(pods.onEnd(ended));
-  const { machineID } = sight.host;
-  const kept = keepRecords(
-    { nodeLedger, composed, pods, beginLooks, node, machineID, nowMs, log, ...reports },
-    starting,
-  );
-  starting.use(startBackground({ composed, watches, kept, spool, log }));
-  const everything = starting.move();
-  return { readiness: agent.readiness, [Symbol.asyncDispose]: () => everything.disposeAsync() };
-}
-
-function reportEvents(log: Logger) {
-  return (because: string | null, message: string) =>
-    because === null
-      ? log.info('Events are written again')
-      : log.warn({ because, why: message }, 'Events are not written');
 }

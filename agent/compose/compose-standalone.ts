@@ -7,7 +7,8 @@ import { RELEASES_ALL } from '#agent/release/release-refusal.ts';
 import { everyRecord } from '#pkg/ledger/every-record.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
-import { type AgentPorts, type ComposedAgent, composeAgent } from './compose-agent.ts';
+import { type ComposedAgent, composeAgent } from './compose-agent.ts';
+import type { AgentPorts } from './compose-ports.ts';
 
 /** The longest rest of an address whose pool is gone or has no cooldown any more. No pool may ask for more. */
 const LONGEST_REST_MS = 7 * 24 * 3_600_000;

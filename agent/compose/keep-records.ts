@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { KeyedQueue } from '#agent/calls/call.ts';
-import type { LookAtNetns } from '#agent/node/netns-look.ts';
+import { looksFrom, type NetnsSight } from '#agent/node/netns-look.ts';
 import { readKnown } from '#agent/release/known-records.ts';
 import { RecordRestorer, type RecordRestorerDeps } from '#agent/release/record-restorer.ts';
 import { refreshIndex } from '#agent/release/refresh-index.ts';
@@ -19,11 +19,10 @@ const AFTER_REST_MS = 5_000;
 
 interface RecordsToKeep extends Pick<RecordRestorerDeps, 'onRestored' | 'onLost'> {
   readonly node: string;
-  readonly machineID: string | undefined;
   readonly nodeLedger: NodeLedger;
   readonly composed: ComposedAgent;
   readonly pods: Pods;
-  readonly beginLooks: () => LookAtNetns;
+  readonly sight: NetnsSight;
   readonly nowMs: () => number;
   readonly log: Logger;
 }
@@ -37,11 +36,13 @@ export interface KeptRecords {
 
 /** Compares the index and the answered attachments with the ledger: when asked, after a restore, and after each break. */
 export function keepRecords(
-  { nodeLedger, composed, pods, beginLooks, node, machineID, nowMs, log, onRestored, onLost }: RecordsToKeep,
+  { nodeLedger, composed, pods, sight, node, nowMs, log, onRestored, onLost }: RecordsToKeep,
   starting: AsyncDisposableStack,
 ): KeptRecords {
   const { ledger, raw, journal, answered, revisions, index } = nodeLedger;
   const { agent, releaser, queue } = composed;
+  const beginLooks = looksFrom(sight);
+  const { machineID } = sight.host;
   const restorer = new RecordRestorer({
     ledger: raw,
     journal,

@@ -20,6 +20,8 @@ interface Channels {
   readonly log: Logger;
 }
 
+export type OperatorReports = ReturnType<typeof reportToOperators>;
+
 /** What an operator must know, as log line, Event and metric. */
 export function reportToOperators({ events, metrics, pods, log }: Channels) {
   return {

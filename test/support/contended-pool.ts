@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Call } from '#agent/calls/call.ts';
-import type { AgentPorts } from '#agent/compose/compose-agent.ts';
+import type { AgentPorts } from '#agent/compose/compose-ports.ts';
 import type { CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
 import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
 import type { OnPoolChange, PoolChange } from '#pkg/ledger/pool-change.ts';

@@ -6,7 +6,8 @@ import { judgeSandbox, needsSandboxLook } from '#agent/cluster/judge-sandbox.ts'
 import { PodHolders, type PodHoldersPorts } from '#agent/cluster/pod-holders.ts';
 import { podReleaseDecision } from '#agent/cluster/pod-release-decision.ts';
 import { refuseReleaseBy } from '#agent/cluster/refuse-release.ts';
-import { type AgentPorts, type ComposedAgent, composeAgent } from '#agent/compose/compose-agent.ts';
+import { type ComposedAgent, composeAgent } from '#agent/compose/compose-agent.ts';
+import type { AgentPorts } from '#agent/compose/compose-ports.ts';
 import { Journal, journalled } from '#agent/debts/journal.ts';
 import { Spool } from '#agent/debts/spool.ts';
 import { AnsweredStore } from '#agent/node/answered-store.ts';
