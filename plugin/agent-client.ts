@@ -14,8 +14,10 @@ const ROLLBACK_MARGIN_MS = 1000;
 interface AgentQuestion {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  /** Sent with `timeoutMs` and `ageMs` added; null for a question, whose `timeoutMs` is in its query. */
+  /** Sent with `timeoutMs` and `ageMs` added; null for a GET, whose `timeoutMs` is in its query. */
   readonly args: object | null;
+  /** Whether the agent may have changed something when its answer is lost. */
+  readonly isWrite: boolean;
 }
 
 /** Nothing is wrong with the request itself: the same one may be served later. */
@@ -32,9 +34,9 @@ export function isUnserved({ reason }: IpamError): boolean {
 }
 
 /**
- * The body of the agent's successful answer. Every way to get no answer is `agent-unavailable`, each with a message of its own,
- * and `out-of-time` where no time was left to ask; an error that the agent answered is thrown as it is. A request whose
- * answer was lost is not sent again, unless it only asked.
+ * The body of the agent's successful answer. Otherwise it throws `agent-unavailable`, `outcome-unknown` where the answer to a
+ * write was lost, or `out-of-time` where no time was left to ask; an error that the agent answered is thrown as it is. A
+ * write whose answer was lost is not sent again.
  */
 export async function askAgent(call: PluginCall, question: AgentQuestion): Promise<string> {
   const socket = socketPath(call.io);
@@ -57,7 +59,8 @@ type Outcome =
   | { readonly kind: 'not-yet'; readonly error: IpamError }
   | { readonly kind: 'failure'; readonly error: IpamError };
 
-async function exchange(call: PluginCall, socket: string, { method, path, args }: AgentQuestion): Promise<AgentReply> {
+async function exchange(call: PluginCall, socket: string, question: AgentQuestion): Promise<AgentReply> {
+  const { method, path, args, isWrite } = question;
   const leftMs = Math.floor(remainingMs(call));
   if (leftMs <= 0) throw new IpamError('out-of-time', 'timed out before the agent could be asked');
   const timeoutMs = Math.max(1, leftMs - ROLLBACK_MARGIN_MS);
@@ -65,13 +68,12 @@ async function exchange(call: PluginCall, socket: string, { method, path, args }
   const body = args === null ? null : call.io.encodeUtf8(JSON.stringify({ ...args, timeoutMs, ageMs }));
   const request = encodeRequest(method, body === null ? `${path}?timeoutMs=${timeoutMs}` : path, body);
   const ended = await call.io.exchange(socket, request, ANSWER_LIMIT_BYTES, leftMs, answerLength);
-  return readReply(call.io, ended, { socket, waitedMs: leftMs, limitBytes: ANSWER_LIMIT_BYTES });
+  return readReply(call.io, ended, { socket, isWrite, waitedMs: leftMs, limitBytes: ANSWER_LIMIT_BYTES });
 }
 
-function outcomeOf(reply: AgentReply, { args }: AgentQuestion): Outcome {
+function outcomeOf(reply: AgentReply, { isWrite }: AgentQuestion): Outcome {
   if (reply.kind === 'answer') return outcomeOfAnswer(reply.status, reply.text);
-  const isJustAsking = args === null;
-  const mayAskAgain = reply.kind === 'away' || (reply.kind === 'dropped' && isJustAsking);
+  const mayAskAgain = reply.kind === 'away' || (reply.kind === 'dropped' && !isWrite);
   return { kind: mayAskAgain ? 'not-yet' : 'failure', error: reply.error };
 }
 
@@ -85,11 +87,17 @@ type AgentReply =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string }
   /** Nothing was sent. */
   | { readonly kind: 'away'; readonly error: IpamError }
-  /** The agent may have acted, and what it said is not known. `dropped`: it hung up without a word. */
-  | { readonly kind: 'dropped' | 'lost'; readonly error: IpamError };
+  | LostReply;
+
+/** The agent may have acted, and its answer is not known. `dropped`: it closed the connection without an answer. */
+interface LostReply {
+  readonly kind: 'dropped' | 'lost';
+  readonly error: IpamError;
+}
 
 interface Circumstances {
   readonly socket: string;
+  readonly isWrite: boolean;
   readonly waitedMs: number;
   readonly limitBytes: number;
 }
@@ -102,17 +110,19 @@ function readReply(io: PluginIo, ended: Exchange, about: Circumstances): AgentRe
     case 'absent':
       return { kind: 'away', error: absence(ended.why, about.socket) };
     case 'timeout':
-      return lost(
+      return unheard(
+        about,
         `the agent did not answer within ${Math.round(about.waitedMs / 1000)} s`,
         `It accepted the connection on ${about.socket}.`,
       );
     case 'dropped':
       return {
-        kind: 'dropped',
-        error: unavailable(
+        ...unheard(
+          about,
           'the agent closed the connection without an answer',
-          'It may have been stopped in the middle of the call; its log knows.',
+          'It may have been stopped during the call: see its log.',
         ),
+        kind: 'dropped',
       };
     case 'oversized':
       return lost(
@@ -124,9 +134,10 @@ function readReply(io: PluginIo, ended: Exchange, about: Circumstances): AgentRe
   }
 }
 
-function readAnswer(io: PluginIo, bytes: Uint8Array, { socket }: Circumstances): AgentReply {
+function readAnswer(io: PluginIo, bytes: Uint8Array, about: Circumstances): AgentReply {
+  const { socket } = about;
   const answer = decodeAnswer(bytes);
-  if (answer.kind === 'truncated') return lost("the agent's answer was cut off", `${answer.why}.`);
+  if (answer.kind === 'truncated') return unheard(about, "the agent's answer was cut off", `${answer.why}.`);
   if (answer.kind === 'junk') return notOurs(answer.why, socket);
   const text = io.decodeUtf8(answer.body);
   return text === null ? notOurs('it is not UTF-8', socket) : { kind: 'answer', status: answer.status, text };
@@ -142,10 +153,16 @@ function absence(why: 'missing' | 'refused' | 'busy', socket: string): IpamError
 }
 
 function notOurs(why: string, socket: string): AgentReply {
-  return lost(`the agent's answer makes no sense: ${why}`, `Is it ipledger-agent that listens on ${socket}?`);
+  return lost(`the agent's answer cannot be read: ${why}`, `Is it ipledger-agent that listens on ${socket}?`);
 }
 
-function lost(message: string, details: string): AgentReply {
+/** The agent has the request. Whether it made the change that a write asks for is not known. */
+function unheard({ isWrite }: Circumstances, message: string, details: string): LostReply {
+  const reason = isWrite ? 'outcome-unknown' : 'agent-unavailable';
+  return { kind: 'lost', error: new IpamError(reason, message, { details }) };
+}
+
+function lost(message: string, details: string): LostReply {
   return { kind: 'lost', error: unavailable(message, details) };
 }
 

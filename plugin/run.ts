@@ -56,7 +56,7 @@ function print(call: PluginCall, document: object): boolean {
 
 /** An ADD whose answer was lost is not sent again: the runtime follows with DEL and tries anew. */
 async function add(request: AddRequest, call: PluginCall): Promise<AddResult> {
-  const answer = await askAgent(call, { method: 'POST', path: PATHS.ip, args: toAddArgs(request) });
+  const answer = await askAgent(call, { method: 'POST', path: PATHS.ip, args: toAddArgs(request), isWrite: true });
   return toAddResult(request.cniVersion, request.ifName, decodeAnswerBody(answer, decodeAddResponse));
 }
 
@@ -91,7 +91,7 @@ async function check(request: CheckRequest, call: PluginCall): Promise<null> {
     ips: addresses,
     ...(network === undefined ? {} : { network }),
   };
-  await askAgent(call, { method: 'POST', path: PATHS.check, args });
+  await askAgent(call, { method: 'POST', path: PATHS.check, args, isWrite: false });
   return null;
 }
 
@@ -102,7 +102,7 @@ async function del(request: DelRequest, call: PluginCall): Promise<null> {
   const directory = spoolDirectory(call.io);
   const args = toDelArgs(request);
   try {
-    await askAgent(call, { method: 'DELETE', path: PATHS.ip, args });
+    await askAgent(call, { method: 'DELETE', path: PATHS.ip, args, isWrite: true });
   } catch (thrown) {
     const error = toIpamError(thrown);
     if (!isUnserved(error)) throw error;
@@ -138,7 +138,7 @@ function toDelArgs({ containerID, ifName, netns, pod, network }: DelRequest): De
 
 async function gc({ network, validAttachments }: GcRequest, call: PluginCall): Promise<null> {
   const args: GcArgs = { network, validAttachments };
-  const answer = await askAgent(call, { method: 'POST', path: PATHS.gc, args });
+  const answer = await askAgent(call, { method: 'POST', path: PATHS.gc, args, isWrite: true });
   decodeAnswerBody(answer, decodeGcResponse);
   return null;
 }
@@ -146,7 +146,7 @@ async function gc({ network, validAttachments }: GcRequest, call: PluginCall): P
 /** CNI's code 50 ("cannot serve ADD now") is for an agent that is away as well as for one that says so itself. */
 async function status(_request: StatusRequest, call: PluginCall): Promise<null> {
   try {
-    await askAgent(call, { method: 'GET', path: PATHS.status, args: null });
+    await askAgent(call, { method: 'GET', path: PATHS.status, args: null, isWrite: false });
     return null;
   } catch (thrown) {
     const error = toIpamError(thrown);

@@ -7,8 +7,9 @@ import type { Exchange, PluginIo } from '#plugin/plugin-io.ts';
 import { answerOf } from '#test/golden/transcript.ts';
 import { decodeUtf8 } from './node-io.ts';
 
-const QUESTION = { method: 'POST', path: '/v1/ipam/ip', args: { containerID: 'c' } } as const;
-const STATUS = { method: 'GET', path: '/v1/ipam/status', args: null } as const;
+const QUESTION = { method: 'POST', path: '/v1/ipam/ip', args: { containerID: 'c' }, isWrite: true } as const;
+const STATUS = { method: 'GET', path: '/v1/ipam/status', args: null, isWrite: false } as const;
+const CHECK = { ...QUESTION, path: '/v1/ipam/check', isWrite: false } as const;
 const ABSENT: Exchange = { kind: 'absent', why: 'missing' };
 const OK: Exchange = { kind: 'answer', bytes: answerOf({ status: 200, body: { ips: [] } }) };
 const STARTING: Exchange = {
@@ -105,16 +106,27 @@ test.each(Object.keys(REASONS).filter((reason) => !UNSERVED.includes(reason)))(
   },
 );
 
-test.each<Exchange>([
-  { kind: 'timeout' },
-  { kind: 'dropped' },
-  { kind: 'oversized' },
-  { kind: 'failed', why: 'EACCES' },
-  { kind: 'answer', bytes: new Uint8Array([1, 2, 3]) },
-])('what may have reached the agent is not sent again: $kind', async (ended) => {
+const CUT_OFF = new TextEncoder().encode('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{');
+
+test.each<{ ended: Exchange; reason: string }>([
+  { ended: { kind: 'timeout' }, reason: 'outcome-unknown' },
+  { ended: { kind: 'dropped' }, reason: 'outcome-unknown' },
+  { ended: { kind: 'answer', bytes: CUT_OFF }, reason: 'outcome-unknown' },
+  { ended: { kind: 'oversized' }, reason: 'agent-unavailable' },
+  { ended: { kind: 'failed', why: 'EACCES' }, reason: 'agent-unavailable' },
+  { ended: { kind: 'answer', bytes: new Uint8Array([1, 2, 3]) }, reason: 'agent-unavailable' },
+])('a write that may have reached the agent is not sent again: $ended.kind, $reason', async ({ ended, reason }) => {
   const { call, sent } = callOf('ADD', () => ({ takesMs: 1, ended }));
-  await expect(askAgent(call, QUESTION)).rejects.toMatchObject({ reason: 'agent-unavailable' });
+  const error = await askAgent(call, QUESTION).catch(toIpamError);
+  expect(error).toMatchObject({ reason });
+  expect(isUnserved(error as IpamError)).toBe(true);
   expect(sent).toHaveLength(1);
+});
+
+test('a CHECK without an answer has changed nothing, and is asked again while there is time', async () => {
+  const { call, sent } = callOf('CHECK', () => ({ takesMs: 4_000, ended: { kind: 'dropped' } }));
+  await expect(askAgent(call, CHECK)).rejects.toMatchObject({ reason: 'agent-unavailable' });
+  expect(sent).toHaveLength(3);
 });
 
 test('a STATUS whose agent was killed before it answered is asked again', async () => {

@@ -157,13 +157,13 @@ describe('streams and sessions', () => {
 });
 
 describe('bounds', () => {
-  test('so many at once, the rest in line, and beyond that unreachable', async () => {
+  test('so many at once, the rest in line, and beyond that none: this says nothing about the API server', async () => {
     const held: (() => void)[] = [];
     await using made = await startScripted(({ answer }) => void held.push(() => answer(200, THING)), {
       limits: { inFlight: 3, waiting: 2 },
     });
     const calls = Array.from({ length: 6 }, () => made.client.get(THINGS, AT));
-    expect(await calls[5]).toMatchObject({ because: 'Unreachable' });
+    expect(await calls[5]).toMatchObject({ because: 'OutOfTime' });
     await vi.waitFor(() => expect(held).toHaveLength(3), 20_000);
     await wait(50);
     expect(made.server.requests).toHaveLength(3);
@@ -177,18 +177,18 @@ describe('bounds', () => {
     await using made = await startScripted(() => {}, { limits: { inFlight: 1 } });
     expect(await made.client.get(THINGS, AT, { timeoutMs })).toMatchObject({ because: 'OutOfTime' });
     const first = made.client.get(THINGS, AT, { timeoutMs: 300 });
-    expect(await made.client.get(THINGS, AT, { timeoutMs })).toMatchObject({ because: 'Unreachable' });
+    expect(await made.client.get(THINGS, AT, { timeoutMs })).toMatchObject({ because: 'OutOfTime' });
     await first;
     expect(made.server.requests).toHaveLength(1);
   });
 
-  test('who waits in line too long was never sent', async () => {
+  test('a request that waits in line too long is never sent', async () => {
     await using made = await startScripted(() => {}, { limits: { inFlight: 1 } });
     const [first, second] = [
       made.client.get(THINGS, AT, { timeoutMs: 400 }),
       made.client.get(THINGS, AT, { timeoutMs: 100 }),
     ];
-    expect(await second).toMatchObject({ because: 'Unreachable' });
+    expect(await second).toMatchObject({ because: 'OutOfTime' });
     expect(await first).toMatchObject({ because: 'Unknown' });
     expect(made.server.requests).toHaveLength(1);
   });

@@ -27,7 +27,7 @@ export const FAILURES = {
   TooLarge: { retry: false, mayBeDone: true },
   /** The server certainly did not handle it: it was never sent, or the connection refused it before any work on it. */
   Unreachable: { retry: true, mayBeDone: false },
-  /** Never sent, because the caller's own time was over. */
+  /** Never sent: the caller's own time was over, or this process had too many requests under way. */
   OutOfTime: { retry: true, mayBeDone: false },
   /** It was sent, and no answer came: a timeout, a lost connection, or the caller gave up. */
   Unknown: { retry: true, mayBeDone: true },

@@ -16,7 +16,7 @@ export interface Lost {
   readonly wasSent: boolean;
   readonly message: string;
   readonly isTimeout?: boolean;
-  /** The time of the caller was over before anything was tried. This says nothing about the API server. */
+  /** The time of the caller was over, or the line was full, before anything was tried. This says nothing about the API server. */
   readonly isOutOfTime?: boolean;
 }
 

@@ -52,7 +52,7 @@ export class Transport {
   async send(request: RawRequest): Promise<ApiResponse | Lost> {
     const deadlineMs = performance.now() + request.timeoutMs;
     if (!(await this.#slots.takeWithin(request.timeoutMs, request.signal))) {
-      return { wasSent: false, message: 'too many requests to the API server are under way' };
+      return { wasSent: false, isOutOfTime: true, message: 'too many requests to the API server are under way' };
     }
     try {
       return await this.#attempt(request, deadlineMs, (session, headers, leftMs) =>
@@ -63,7 +63,7 @@ export class Transport {
     }
   }
 
-  /** For a watch: it takes no slot, and `timeoutMs` ends with the first byte. */
+  /** Opens a watch: it takes no slot, and `timeoutMs` ends with the first byte. */
   open(request: RawRequest): Promise<OpenStream | ApiResponse | Lost> {
     const deadlineMs = performance.now() + request.timeoutMs;
     return this.#attempt(request, deadlineMs, (session, headers, leftMs) =>
