@@ -24,6 +24,7 @@ function runBehindGate() {
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const gate = new AdoptionGate({
     client: api.client,
+    podNamespace: 'ipledger',
     podName: 'c-1',
     log,
     now: () => new Date(0),

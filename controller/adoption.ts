@@ -9,6 +9,7 @@ const LOOK_EVERY_MS = 15_000;
 
 export interface AdoptionDeps {
   readonly client: KubeClient;
+  readonly podNamespace: string;
   readonly podName: string;
   readonly log: Logger;
   readonly now: () => Date;
@@ -60,8 +61,8 @@ export class AdoptionGate {
 
   async #look(term: Pick<Term, 'mayWrite'>): Promise<boolean> {
     if (this.#isAdopted) return true;
-    const { client, source, podName, log, now, advice } = this.#deps;
-    const { isAdopted, addresses, unreadable, accounts } = await source.lookForLegacy(client);
+    const { client, source, podNamespace: namespace, podName, log, now, advice } = this.#deps;
+    const { isAdopted, addresses, unreadable, accounts } = await source.lookForLegacy(client, namespace);
     if (isAdopted) {
       this.#isAdopted = true;
       return true;
@@ -73,7 +74,7 @@ export class AdoptionGate {
     if (!term.mayWrite()) return false;
     const marker = { adoptedAt: now().toISOString(), adoptedBy: podName };
     // It does no harm if another replica was faster.
-    await writeMarker(client, source.marker, marker);
+    await writeMarker(client, { namespace, name: source.marker }, marker);
     this.#isAdopted = true;
     return true;
   }

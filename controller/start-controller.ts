@@ -59,6 +59,7 @@ export async function startController(setting: ControllerSetting, log: Logger): 
   }
   const gate = new AdoptionGate({
     client,
+    podNamespace: env.podNamespace,
     podName: env.podName,
     log,
     now,
@@ -72,6 +73,7 @@ export async function startController(setting: ControllerSetting, log: Logger): 
   const nowMs = () => SYSTEM_TIMING.nowMs();
   const vitistackGate = new AdoptionGate({
     client,
+    podNamespace: env.podNamespace,
     podName: env.podName,
     log,
     now,

@@ -151,7 +151,10 @@ function addDeeds(program: Command, act: Act): void {
     )
     .option('--dry-run', 'only say what would get a record, and what stands in the way', false)
     .option('--pool <name>', 'in-cluster: the GlobalInClusterIPPool, or with --namespace the InClusterIPPool')
-    .option('-n, --namespace <name>', 'in-cluster: where the InClusterIPPool is')
+    .option(
+      '-n, --namespace <name>',
+      'where agents and controller run, ipledger if not given; in-cluster: where the InClusterIPPool is',
+    )
     .action((options: ImportOptions) => act((session) => importState(session, options), 'cluster'));
 }
 

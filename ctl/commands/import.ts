@@ -18,17 +18,21 @@ const SOURCES: Readonly<Record<Exclude<ImportOptions['from'], 'in-cluster'>, Ado
   vitistack: VITISTACK,
 };
 
+/** Where the manifests of deploy/ put agents and controller. */
+const USUAL_NAMESPACE = 'ipledger';
+
 /** Takes over the addresses that another address manager gave out, and lets us begin. Exit code 1: there is an obstacle. */
 export async function importState(session: Session, options: ImportOptions): Promise<ExitCode> {
   const { dryRun, from } = options;
   if (from === 'in-cluster') return importFromInCluster(session, options);
+  const { namespace = USUAL_NAMESPACE } = options;
   const { cluster, terminal } = session;
   if (cluster === undefined) throw new IpamError('internal', 'an import needs the API server');
   const marker = { adoptedAt: new Date(terminal.nowMs()).toISOString(), adoptedBy: await ownUserName(cluster) };
   const onProgress = (made: number, all: number) => {
     if (made % 500 === 0) terminal.complain(`${made} of ${all} records made\n`);
   };
-  const answer = await adopt(cluster, SOURCES[from], { dryRun, marker, onProgress });
+  const answer = await adopt(cluster, SOURCES[from], { dryRun, namespace, marker, onProgress });
   show(session, answer, (adoption) => renderImport(adoption, from));
   return answer.outcome === 'refused' ? 1 : 0;
 }

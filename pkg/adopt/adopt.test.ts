@@ -20,14 +20,14 @@ test.each([{ dryRun: false }, { dryRun: true }])(
   'a Spiderpool that has nothing given out, and may, stands in the way: $dryRun',
   async ({ dryRun }) => {
     api.accounts = [{ ...AGENT, mayWrite: true }];
-    const { outcome, writers } = await adopt(api.client, SPIDERPOOL, { dryRun, marker });
+    const { outcome, writers } = await adopt(api.client, SPIDERPOOL, { dryRun, namespace: 'ipledger', marker });
     expect([outcome, writers, api.isMarked]).toEqual(['refused', ['kube-system/spiderpool-agent'], false]);
   },
 );
 
 test('accounts of Spiderpool without the right do not', async () => {
   api.accounts = [{ ...AGENT, mayWrite: false }];
-  expect(await adopt(api.client, SPIDERPOOL, { dryRun: false, marker })).toMatchObject({
+  expect(await adopt(api.client, SPIDERPOOL, { dryRun: false, namespace: 'ipledger', marker })).toMatchObject({
     outcome: 'adopted',
     writers: [],
   });
@@ -36,7 +36,7 @@ test('accounts of Spiderpool without the right do not', async () => {
 
 test('what was given out is read after nobody may give out more', async () => {
   api.accounts = [{ ...AGENT, mayWrite: false }];
-  await adopt(api.client, SPIDERPOOL, { dryRun: false, marker });
+  await adopt(api.client, SPIDERPOOL, { dryRun: false, namespace: 'ipledger', marker });
   const [review, pools] = ['POST subjectaccessreviews', 'GET spiderippools'].map((it) => api.asked.indexOf(it));
   expect(review).toBeGreaterThan(-1);
   expect(pools).toBeGreaterThan(review ?? 0);
@@ -48,7 +48,7 @@ test('a look counts what has no record and names the accounts, and asks for no r
   const spec = { subnet: '10.0.0.0/24', ips: ['10.0.0.10'] };
   const pool = { metadata: { name: 'v4', uid: 'u', resourceVersion: '1' }, spec, status: { allocatedIPs } };
   api.lists = { spiderippools: [pool] };
-  expect(await SPIDERPOOL.lookForLegacy(api.client)).toEqual({
+  expect(await SPIDERPOOL.lookForLegacy(api.client, 'ipledger')).toEqual({
     isAdopted: false,
     addresses: 1,
     unreadable: 0,
@@ -66,7 +66,7 @@ test('a pod that cannot be read stands in the way only if an address was given t
     spiderippools: [{ metadata: { name: 'v4', uid: 'u', resourceVersion: '1' }, spec, status }],
     pods: [pod('web-0'), pod('other')],
   };
-  expect(await adopt(api.client, SPIDERPOOL, { dryRun: false, marker })).toMatchObject({
+  expect(await adopt(api.client, SPIDERPOOL, { dryRun: false, namespace: 'ipledger', marker })).toMatchObject({
     outcome: 'refused',
     unreadable: ['pod prod/web-0: spec: expected an object, found 7'],
   });

@@ -6,13 +6,13 @@ import type { AdoptionPlan } from './plan-adoption.ts';
 
 /** Another address manager, whose addresses get records. */
 export interface AdoptionSource {
-  /** The ConfigMap that says that its addresses have their records. */
+  /** The name of the ConfigMap that says that its addresses have their records. */
   readonly marker: string;
   /** Who may still give out addresses. */
   findWriters(client: KubeClient): Promise<string[]>;
   /** What it gave out that has no record. */
   look(client: KubeClient): Promise<Look>;
-  lookForLegacy(client: KubeClient): Promise<Legacy>;
+  lookForLegacy(client: KubeClient, namespace: string): Promise<Legacy>;
 }
 
 export type Look = AdoptionPlan & { readonly unreadable: readonly string[] };
@@ -40,6 +40,8 @@ export interface Adoption {
 }
 
 export interface AdoptOptions {
+  /** Where agents and controller run. */
+  readonly namespace: string;
   readonly dryRun: boolean;
   readonly marker: AdoptionMarker;
   readonly onProgress?: (made: number, all: number) => void;
@@ -54,7 +56,8 @@ const PATIENCE_MS = 60_000;
  * address gets its record, and a second look must find no address without one. Only then we begin. It can be repeated at any point.
  */
 export async function adopt(client: KubeClient, source: AdoptionSource, options: AdoptOptions): Promise<Adoption> {
-  const before = await readMarker(client, source.marker);
+  const place = { namespace: options.namespace, name: source.marker };
+  const before = await readMarker(client, place);
   // Checked before the look, which must see everything that they gave out until they lost the right.
   const writers = before === null ? await source.findWriters(client) : [];
   const first = await source.look(client);
@@ -66,8 +69,8 @@ export async function adopt(client: KubeClient, source: AdoptionSource, options:
   if (left.create.length + left.unreadable.length > 0) {
     return toAdoption('refused', { ...left, records: left.create, marker: null });
   }
-  const isOurs = await writeMarker(client, source.marker, options.marker);
-  const marker = isOurs ? options.marker : await readMarker(client, source.marker);
+  const isOurs = await writeMarker(client, place, options.marker);
+  const marker = isOurs ? options.marker : await readMarker(client, place);
   return toAdoption(isOurs ? 'adopted' : 'already-adopted', { ...left, records: made, marker });
 }
 

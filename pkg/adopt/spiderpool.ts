@@ -13,8 +13,8 @@ export const SPIDERPOOL: AdoptionSource = {
   lookForLegacy,
 };
 
-async function lookForLegacy(client: KubeClient): Promise<Legacy> {
-  const marker = await readMarker(client, SPIDERPOOL.marker);
+async function lookForLegacy(client: KubeClient, namespace: string): Promise<Legacy> {
+  const marker = await readMarker(client, { namespace, name: SPIDERPOOL.marker });
   if (marker !== null) return { isAdopted: true, addresses: 0, unreadable: 0, accounts: [] };
   const accounts = await findOldAccounts(client, SPIDERPOOL_ACCOUNTS);
   const { create, unreadable } = await look(client, { withPods: false });

@@ -63,7 +63,7 @@ test('the addresses of static-ip-operator get records once it is off; collisions
   await applyManifests(server, 'rbac-vitistack.yaml', 'rbac-vitistack-import.yaml');
   const controller = cluster.controller();
   /** What the controller looks at before it serves Vitistack, with its own rights. */
-  const seen = () => VITISTACK.lookForLegacy(controller);
+  const seen = () => VITISTACK.lookForLegacy(controller, 'ipledger');
   expect(await seen()).toEqual({ isAdopted: false, addresses: 0, unreadable: 0, accounts: [] });
   using admin = clientOf(server);
   const kubeconfig = join(server.dir, 'operator.yaml');

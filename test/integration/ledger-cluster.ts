@@ -41,8 +41,11 @@ export async function startLedgerCluster(options: ApiServerOptions = {}): Promis
   return { ...cluster, [Symbol.asyncDispose]: () => everything.disposeAsync() };
 }
 
-/** On an existing server with all of deploy/. */
-export async function joinLedgerCluster<Server extends RunningServer>(server: Server): Promise<LedgerCluster<Server>> {
+/** On an existing server with all of deploy/, or with the chart in that namespace. */
+export async function joinLedgerCluster<Server extends RunningServer>(
+  server: Server,
+  namespace?: string,
+): Promise<LedgerCluster<Server>> {
   const clients = new DisposableStack();
   const ca = await readFile(server.caFile);
   const port = Number(new URL(server.url).port);
@@ -53,8 +56,8 @@ export async function joinLedgerCluster<Server extends RunningServer>(server: Se
   const connect = (token: string, { port: at = port, ...options }: ClientWish = {}) =>
     clients.use(new KubeClient(accessWith(token, at), { userAgent: 'ledger-test', ...options }));
   const agentTokens = new Map<string, string>();
-  for (const node of NODES) agentTokens.set(node, await podToken(server, 'ipledger-agent', node));
-  const controllerToken = await plainToken(server, 'ipledger-controller');
+  for (const node of NODES) agentTokens.set(node, await podToken(server, 'ipledger-agent', node, namespace));
+  const controllerToken = await plainToken(server, 'ipledger-controller', namespace);
   await untilPolicyHolds(server, agentTokens.get('worker-1'));
   return {
     server,

@@ -160,7 +160,9 @@ test('addresses of static-ip-operator stay with their machines, and of two that 
     await stage.replaceStatus(NETWORK_CONFIGURATIONS, name, { phase: 'Ready', networkInterfaces: [shown] });
   }
   const marker = { adoptedAt: 'now', adoptedBy: 'test' };
-  expect(await adopt(stage.admin, VITISTACK, { dryRun: false, marker })).toMatchObject({ outcome: 'adopted' });
+  expect(await adopt(stage.admin, VITISTACK, { dryRun: false, namespace: 'ipledger', marker })).toMatchObject({
+    outcome: 'adopted',
+  });
   await using _leader = stage.lead();
   expect(await stage.shows('db', 'Ready')).toEqual(['10.0.2.9']);
   await vi.waitFor(async () => {

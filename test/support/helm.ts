@@ -13,10 +13,10 @@ export async function findHelm(): Promise<string> {
   return join((await mustRun(join(ROOT, 'hack/helm-assets'), '--no-build')).trim(), 'helm');
 }
 
-/** Runs helm with the rights of an administrator, in the namespace of ipledger. */
+/** Runs helm with the rights of an administrator, in the namespace of ipledger unless the words name another. */
 export async function runHelm(server: ServerPlace, ...words: readonly string[]): Promise<Finished> {
   const flags = ['--namespace=ipledger', `--kubeconfig=${server.kubeconfigFile}`];
-  return await runProgram(await findHelm(), [...words, ...flags], { timeoutMs: TIMEOUT_MS });
+  return await runProgram(await findHelm(), [...flags, ...words], { timeoutMs: TIMEOUT_MS });
 }
 
 export async function mustHelm(server: ServerPlace, ...words: readonly string[]): Promise<string> {

@@ -2,7 +2,9 @@ import { AGENT_LABELS } from '#controller/cluster-view/agent-pods.ts';
 import { callApi } from './api-request.ts';
 import type { ServerPlace } from './api-server.ts';
 
-const NAMESPACE = '/api/v1/namespaces/ipledger';
+/** Where the manifests of deploy/ put the accounts. */
+const USUAL_NAMESPACE = 'ipledger';
+const pathOf = (namespace: string) => `/api/v1/namespaces/${namespace}`;
 
 interface Named {
   readonly metadata: { readonly name: string; readonly labels?: object };
@@ -17,23 +19,28 @@ interface Bound {
 }
 
 /** A token as kubelet projects it into a pod of that account on that node. Without a node the pod is not scheduled. */
-export async function podToken(server: ServerPlace, account: string, node?: string): Promise<string> {
+export async function podToken(
+  server: ServerPlace,
+  account: string,
+  node?: string,
+  namespace = USUAL_NAMESPACE,
+): Promise<string> {
   const name = `${account}-${node ?? 'nowhere'}`;
   if (node !== undefined) await ensure(server, '/api/v1/nodes', { metadata: { name: node } });
   const containers = [{ name: 'main', image: 'main' }];
   const spec = { serviceAccountName: account, containers, ...(node === undefined ? {} : { nodeName: node }) };
   const labels = account === 'ipledger-agent' ? AGENT_LABELS : {};
-  const pod = await ensure<{ metadata: { uid: string } }>(server, `${NAMESPACE}/pods`, {
+  const pod = await ensure<{ metadata: { uid: string } }>(server, `${pathOf(namespace)}/pods`, {
     metadata: { name, labels },
     spec,
   });
-  return requestToken(server, account, { apiVersion: 'v1', kind: 'Pod', name, uid: pod.metadata.uid });
+  return requestToken(server, namespace, account, { apiVersion: 'v1', kind: 'Pod', name, uid: pod.metadata.uid });
 }
 
 /** What kubelet reports of the agent's pod on that node, made by `podToken`. */
 export async function setAgentReady(server: ServerPlace, node: string, isReady: boolean): Promise<void> {
   const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'False' }];
-  const path = `${NAMESPACE}/pods/ipledger-agent-${node}/status`;
+  const path = `${pathOf(USUAL_NAMESPACE)}/pods/ipledger-agent-${node}/status`;
   const type = 'application/strategic-merge-patch+json';
   const body = { status: { phase: 'Running', conditions } };
   const { status } = await callApi(server, { method: 'PATCH', path, body, type, token: server.adminToken });
@@ -41,12 +48,17 @@ export async function setAgentReady(server: ServerPlace, node: string, isReady: 
 }
 
 /** A token that belongs to no pod. */
-export function plainToken(server: ServerPlace, account: string): Promise<string> {
-  return requestToken(server, account);
+export function plainToken(server: ServerPlace, account: string, namespace = USUAL_NAMESPACE): Promise<string> {
+  return requestToken(server, namespace, account);
 }
 
-async function requestToken(server: ServerPlace, account: string, boundObjectRef?: Bound): Promise<string> {
-  const path = `${NAMESPACE}/serviceaccounts/${account}/token`;
+async function requestToken(
+  server: ServerPlace,
+  namespace: string,
+  account: string,
+  boundObjectRef?: Bound,
+): Promise<string> {
+  const path = `${pathOf(namespace)}/serviceaccounts/${account}/token`;
   const issued = await create<{ status: { token: string } }>(server, path, { spec: { boundObjectRef } });
   return issued.status.token;
 }

@@ -31,8 +31,8 @@ export const VITISTACK: AdoptionSource = {
 };
 
 /** A NetworkConfiguration with its finalizer and without our annotation is of static-ip-operator, also while it has no address. */
-async function lookForLegacy(client: KubeClient): Promise<Legacy> {
-  const marker = await readMarker(client, VITISTACK.marker);
+async function lookForLegacy(client: KubeClient, namespace: string): Promise<Legacy> {
+  const marker = await readMarker(client, { namespace, name: VITISTACK.marker });
   if (marker !== null) return { isAdopted: true, addresses: 0, unreadable: 0, accounts: [] };
   const accounts = await findOldAccounts(client, [OPERATOR_NAME]);
   const { create, unreadable } = await look(client);
