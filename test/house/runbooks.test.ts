@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { readRootFile } from './source-files.ts';
 
 interface Rules {
@@ -27,4 +27,14 @@ test.each(alerts)('the section about %s says what it means, where to look, and w
   const section = sectionOf(alert);
   const missing = PARTS.filter((part) => !section.includes(part));
   expect(missing).toEqual([]);
+});
+
+test('without a controller, the runbook deletes every webhook configuration of deploy/, and brings them back', () => {
+  const section = sectionOf('IpledgerControllerAbsent');
+  const [, kinds = '', name] = /^kubectl delete (\S+) (\S+)$/m.exec(section) ?? [];
+  const manifests = parseAllDocuments(readRootFile('deploy/webhook.yaml')).map((it) => it.toJS());
+  const configurations = manifests.filter(({ kind }) => kind.endsWith('WebhookConfiguration'));
+  const deleted = kinds.split(',').map((kind) => [kind, name]);
+  expect(deleted.toSorted()).toEqual(configurations.map((it) => [it.kind.toLowerCase(), it.metadata.name]).toSorted());
+  expect(section).toContain('\nkubectl apply -f deploy/webhook.yaml ');
 });
