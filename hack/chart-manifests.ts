@@ -26,7 +26,8 @@ export function renderManifests(helm: string): { path: string; text: string }[] 
   const manifests = Object.entries(RENDERED).map(([name, switches]) => {
     const rendered = helmTemplate(helm, [`--show-only=templates/${name}`, ...switches.map(turnOn)]);
     const template = readFileSync(join(ROOT, 'deploy/chart/templates', name), 'utf8');
-    return { path: `deploy/${name}`, text: HEADER + inOrderOf(template, documentsOf(rendered)).join('---\n') };
+    const documents = documentsOf(rendered).map(withoutChecksum);
+    return { path: `deploy/${name}`, text: HEADER + inOrderOf(template, documents).join('---\n') };
   });
   const dashboard = readFileSync(join(ROOT, 'deploy/chart/files/grafana-ipledger.json'), 'utf8');
   return [...manifests, { path: 'deploy/grafana-ipledger.json', text: dashboard }];
@@ -48,6 +49,14 @@ function documentsOf(rendered: string): string[] {
     .split(/^---\n# Source: .*\n/m)
     .map((text) => `${text.trim()}\n`)
     .filter((text) => text !== '\n');
+}
+
+/**
+ * Pods of the chart carry the hash of their settings, so that an upgrade with others restarts them. In deploy/ an operator writes the
+ * settings into config.yaml by hand, and the hash would be that of other settings.
+ */
+function withoutChecksum(text: string): string {
+  return text.replace(/^ *annotations:\n *checksum\/config: .*\n/m, '');
 }
 
 /** As a person wrote them, and no longer by kind. The Namespace, whose name is a setting, comes first. */

@@ -3,11 +3,14 @@ import { dirname, join } from 'node:path';
 import { renderManifests } from './chart-manifests.ts';
 import { clusterApiPackage } from './cluster-api-package.ts';
 import { generatedFiles } from './generated-files.ts';
+import { valuesSchema } from './values-schema.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const [helm = ''] = process.argv.slice(2);
 
 write(generatedFiles());
+// Before the manifests: helm checks its values with it.
+write([valuesSchema()]);
 write(renderManifests(helm));
 // Made from the files of deploy/, the CRDs among them.
 write(clusterApiPackage());

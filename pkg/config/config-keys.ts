@@ -7,16 +7,19 @@ interface ConfigKey<T> {
   readonly fallback: T;
   /** Throws an error that says what is wrong with the value and what is allowed. */
   readonly read: (value: unknown, key: string) => T;
+  /** The same as a JSON schema, for values.schema.json of the chart. */
+  readonly schema: Readonly<Record<string, unknown>>;
 }
 
 const MOST_REDUNDANT_IPS = 5_000;
+const SOCKET_PATH = { type: 'string', pattern: '^/[^\\s]*[^/\\s]$', maxLength: LONGEST_SOCKET_PATH };
 
 /**
  * Every key that has an effect. The defaults are those of Spiderpool's chart, because its users know them. Only the default of
  * `enableValidatingResourcesDeletedWebhook` is the one of Spiderpool's documentation.
  */
 export const CONFIG_KEYS: { readonly [K in keyof ClusterConfig]: ConfigKey<ClusterConfig[K]> } = {
-  ipamUnixSocketPath: { fallback: DEFAULT_SOCKET, read: asSocketPath },
+  ipamUnixSocketPath: { fallback: DEFAULT_SOCKET, read: asSocketPath, schema: SOCKET_PATH },
   enableIPv4: flag(true),
   enableIPv6: flag(true),
   enableStatefulSet: flag(true),
@@ -31,7 +34,7 @@ export const CONFIG_KEYS: { readonly [K in keyof ClusterConfig]: ConfigKey<Clust
   probeWindowMs: whole(20, 2_000, 100),
   probeCount: whole(1, 10, 3),
   quarantineSeconds: whole(1, 604_800, 900),
-  onIPConflict: { fallback: 'next', read: (value, key) => asOneOf(value, key, ['next', 'block']) },
+  onIPConflict: oneOf(['next', 'block']),
   exhaustedWaitSeconds: whole(0, 3_600, 10),
   // Not shorter: an agent learns within 10 minutes that its record is Suspect, and then shows every 20 that it sees the sandbox.
   suspectReleaseMinutes: wholeOrNever(30, 10_080, 60),
@@ -43,15 +46,22 @@ export const ALIASES: Readonly<Record<string, keyof ClusterConfig>> = {
 };
 
 function flag(fallback: boolean): ConfigKey<boolean> {
-  return { fallback, read: asBoolean };
+  return { fallback, read: asBoolean, schema: { type: 'boolean' } };
 }
 
 function whole(lowest: number, highest: number, fallback: number): ConfigKey<number> {
-  return { fallback, read: (value, key) => asInteger(value, key, lowest, highest) };
+  const schema = { type: 'integer', minimum: lowest, maximum: highest };
+  return { fallback, read: (value, key) => asInteger(value, key, lowest, highest), schema };
 }
 
 function wholeOrNever(lowest: number, highest: number, fallback: number): ConfigKey<number> {
-  return { fallback, read: (value, key) => (value === 0 ? 0 : asInteger(value, key, lowest, highest)) };
+  const schema = { type: 'integer', oneOf: [{ const: 0 }, { minimum: lowest, maximum: highest }] };
+  return { fallback, read: (value, key) => (value === 0 ? 0 : asInteger(value, key, lowest, highest)), schema };
+}
+
+/** The first one is the default. */
+function oneOf<T extends string>(choices: readonly [T, ...T[]]): ConfigKey<T> {
+  return { fallback: choices[0], read: (value, key) => asOneOf(value, key, choices), schema: { enum: choices } };
 }
 
 function asSocketPath(value: unknown, key: string): string {

@@ -32,6 +32,8 @@ afterAll(async () => {
 test('the manifests in deploy/ are what the chart renders; if not, run hack/generate', async () => {
   for (const { path, text } of renderManifests(helm)) {
     expect([path, await readFile(join(ROOT, path), 'utf8')]).toEqual([path, text]);
+    // There, an operator edits config.yaml by hand: a hash would be that of other settings.
+    expect([path, text]).not.toEqual([path, expect.stringContaining('checksum/')]);
   }
   const files = (await readdir(join(ROOT, 'deploy'))).filter((name) => name.endsWith('.yaml'));
   expect(files.sort()).toEqual(Object.keys(RENDERED).sort());
@@ -112,10 +114,28 @@ test.each([
     says: '/spiderpoolController/tls/method',
   },
   { name: 'a digest', flag: 'image.digest=abc', says: '/image/digest' },
+  { name: 'a setting of conf.yml that nothing reads', flag: 'ipam.extraConfig.probeCounts=2', says: 'probeCounts' },
+  { name: 'a setting out of its range', flag: 'ipam.extraConfig.probeCount=11', says: '/ipam/extraConfig/probeCount' },
+  { name: 'a setting that has a value of its own', flag: 'ipam.extraConfig.enableIPv4=false', says: 'enableIPv4' },
   { name: 'a relative path', flag: 'global.cniBinHostPath=opt', says: '/global/cniBinHostPath' },
 ])('refused, with its path: $name', async ({ flag, says }) => {
   const { code, stdout } = await runProgram(helm, ['lint', CHART, `--set=${flag}`]);
   expect([code, stdout]).toEqual([1, expect.stringContaining(says)]);
+});
+
+test.each(['DaemonSet', 'Deployment'])('a changed setting, and nothing else, restarts the pods of the %s', (kind) => {
+  const annotationsWith = (...flags: string[]) => {
+    const all = parseAllDocuments(helmTemplate(helm, flags)).map((it) => it.toJS());
+    const { annotations } = all.find((it) => it?.kind === kind).spec.template.metadata;
+    return annotations as Readonly<Record<string, string>>;
+  };
+  const noted = `--set=spiderpoolAgent.podAnnotations.note=x,spiderpoolController.podAnnotations.note=x`;
+  const before = annotationsWith();
+  expect(before).toEqual({ 'checksum/config': expect.stringMatching(/^[0-9a-f]{64}$/) });
+  expect(annotationsWith(noted, '--set=image.tag=next')).toEqual({ ...before, note: 'x' });
+  for (const flag of ['ipam.enableIPv6=false', 'ipam.extraConfig.probeCount=2']) {
+    expect(annotationsWith(`--set=${flag}`)['checksum/config']).not.toBe(before['checksum/config']);
+  }
 });
 
 test('install, upgrade and rollback keep every record; uninstall waits for a yes, and keeps kinds and records', async () => {
