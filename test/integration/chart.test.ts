@@ -113,6 +113,7 @@ test.each([
     flag: 'spiderpoolController.tls.method=none',
     says: '/spiderpoolController/tls/method',
   },
+  { name: 'a way to install the plugin', flag: 'plugin.asSpiderpool=maybe', says: '/plugin/asSpiderpool' },
   { name: 'a digest', flag: 'image.digest=abc', says: '/image/digest' },
   { name: 'a setting of conf.yml that nothing reads', flag: 'ipam.extraConfig.probeCounts=2', says: 'probeCounts' },
   { name: 'a setting out of its range', flag: 'ipam.extraConfig.probeCount=11', says: '/ipam/extraConfig/probeCount' },
@@ -121,6 +122,12 @@ test.each([
 ])('refused, with its path: $name', async ({ flag, says }) => {
   const { code, stdout } = await runProgram(helm, ['lint', CHART, `--set=${flag}`]);
   expect([code, stdout]).toEqual([1, expect.stringContaining(says)]);
+});
+
+test.each(['never', 'if-absent', 'always'])('the plugin is installed as spiderpool: %s', (when) => {
+  const all = parseAllDocuments(helmTemplate(helm, [`--set=plugin.asSpiderpool=${when}`])).map((it) => it.toJS());
+  const [installer] = all.find((it) => it?.kind === 'DaemonSet').spec.template.spec.initContainers;
+  expect(installer.args).toContain(`--as-spiderpool=${when}`);
 });
 
 test.each(['DaemonSet', 'Deployment'])('a changed setting, and nothing else, restarts the pods of the %s', (kind) => {
