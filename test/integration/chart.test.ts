@@ -130,6 +130,26 @@ test.each(['never', 'if-absent', 'always'])('the plugin is installed as spiderpo
   expect(installer.args).toContain(`--as-spiderpool=${when}`);
 });
 
+test('what Prometheus and Grafana select by a label gets the labels of its value, beside its own', () => {
+  const values = { podMonitor: 2, serviceMonitor: 2, prometheusRule: 1, grafanaDashboard: 1 };
+  const flags = Object.keys(values).flatMap((name) => [
+    `--set=${name}.install=true`,
+    `--set=${name}.labels.of=${name}`,
+  ]);
+  const all = parseAllDocuments(helmTemplate(helm, flags)).map((it) => it.toJS()?.metadata.labels);
+  for (const [name, count] of Object.entries(values)) {
+    expect([name, all.filter((labels) => labels?.of === name)]).toMatchObject([name, { length: count }]);
+  }
+  expect(all).toContainEqual({ 'app.kubernetes.io/name': 'ipledger', of: 'prometheusRule' });
+});
+
+test('the alerts name the namespace of the chart', () => {
+  const rendered = helmTemplate(helm, ['--set=prometheusRule.install=true', '--namespace=elsewhere']);
+  const rule = parseAllDocuments(rendered).find((it) => it.get('kind') === 'PrometheusRule');
+  expect(rule?.toString()).toContain('kubectl -n elsewhere ');
+  expect(rule?.toString()).not.toMatch(/-n ipledger|namespace: ipledger/);
+});
+
 test.each(['DaemonSet', 'Deployment'])('a changed setting, and nothing else, restarts the pods of the %s', (kind) => {
   const annotationsWith = (...flags: string[]) => {
     const all = parseAllDocuments(helmTemplate(helm, flags)).map((it) => it.toJS());
