@@ -118,6 +118,11 @@ test.each([
   { name: 'a setting of conf.yml that nothing reads', flag: 'ipam.extraConfig.probeCounts=2', says: 'probeCounts' },
   { name: 'a setting out of its range', flag: 'ipam.extraConfig.probeCount=11', says: '/ipam/extraConfig/probeCount' },
   { name: 'a setting that has a value of its own', flag: 'ipam.extraConfig.enableIPv4=false', says: 'enableIPv4' },
+  {
+    name: 'a CA that is none',
+    flag: 'spiderpoolController.tls.caBundle=LS0t',
+    says: '/spiderpoolController/tls/caBundle',
+  },
   { name: 'a relative path', flag: 'global.cniBinHostPath=opt', says: '/global/cniBinHostPath' },
 ])('refused, with its path: $name', async ({ flag, says }) => {
   const { code, stdout } = await runProgram(helm, ['lint', CHART, `--set=${flag}`]);
@@ -129,6 +134,30 @@ test.each(['never', 'if-absent', 'always'])('the plugin is installed as spiderpo
   const [installer] = all.find((it) => it?.kind === 'DaemonSet').spec.template.spec.initContainers;
   expect(installer.args).toContain(`--as-spiderpool=${when}`);
 });
+
+const CA = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+
+test.each(
+  ['auto', 'certmanager', 'provided'].flatMap((method) => [true, false].map((webhook) => ({ method, webhook }))),
+)(
+  'certificates of method $method, webhook $webhook: what a pod needs is there, and nothing else',
+  ({ method, webhook }) => {
+    const flags = [`--set=webhook.enabled=${webhook},spiderpoolController.tls.method=${method}`];
+    const text = helmTemplate(helm, [...flags, `--set=spiderpoolController.tls.caBundle=${CA}`]);
+    const all = parseAllDocuments(text).flatMap((it) => it.toJS() ?? []);
+    const { spec } = all.find(({ kind }) => kind === 'Deployment').spec.template;
+    const takesFiles = webhook && method !== 'auto';
+    const mounted = ['config', ...(takesFiles ? ['webhook-certificate'] : [])];
+    expect(spec.volumes.map(({ name }: { name: string }) => name)).toEqual(mounted);
+    expect(spec.containers[0].volumeMounts.map(({ name }: { name: string }) => name)).toEqual(mounted);
+    const variables = spec.containers[0].env.map(({ name }: { name: string }) => name);
+    expect(variables.filter((name: string) => name.includes('_TLS_'))).toHaveLength(takesFiles ? 2 : 0);
+    expect(all.filter(({ kind }) => kind === 'Certificate')).toHaveLength(webhook && method === 'certmanager' ? 1 : 0);
+    const webhooks = all.flatMap((it) => it.webhooks ?? []);
+    const bundle = method === 'provided' ? Buffer.from(CA).toString('base64') : undefined;
+    expect(webhooks.map(({ clientConfig }) => clientConfig.caBundle)).toEqual(Array(webhook ? 6 : 0).fill(bundle));
+  },
+);
 
 test('what Prometheus and Grafana select by a label gets the labels of its value, beside its own', () => {
   const values = { podMonitor: 2, serviceMonitor: 2, prometheusRule: 1, grafanaDashboard: 1 };
