@@ -87,6 +87,12 @@ stamp() { printf '%s %s\n' "$(hash_sources)" "$(has_cargo && echo native || echo
 
 has_cargo() { PATH="$PATH:${CARGO_HOME:-$HOME/.cargo}/bin" command -v cargo >/dev/null; }
 
+# Not installed here: where toolchains go is for the owner of the machine to say.
+need_cargo() {
+  has_cargo || die "$1, and there is no Rust toolchain (cargo) here. rustup installs one, and its version of Debian is too old:
+  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal"
+}
+
 is_built() { [[ -x dist/cni/ipledger && -x dist/ipledger-agent && -x dist/ipledgerctl && -f dist/.sources && $(<dist/.sources) == "$(stamp)" ]]; }
 
 build() {
