@@ -31,6 +31,11 @@ imported); 2 no answer (wrong usage, agent not running, permission denied).
 Who is asked: --socket or --kubeconfig, else the environment's IPLEDGER_SOCKET, else its KUBECONFIG, else the agent of this
 host. Of the API server only pools, subnets, list, who, conflicts, in-use, check, release, support and import can be asked.`;
 
+const ALTHOUGH_IN_DOUBT = [
+  'also where it is not proven that the sandbox of the ended pod is gone. If the sandbox is still there, it answers on the',
+  'address, and so does the pod that gets it next: two MACs on one address',
+].join(' ');
+
 const OUTPUTS: readonly Session['output'][] = ['text', 'json', 'report'];
 
 function refuseReport(program: Command, command: Command): void {
@@ -118,7 +123,11 @@ function addDeeds(program: Command, act: Act): void {
     .description('give an address back by hand, after showing who holds it, or those that a report marks')
     .argument('[address]', 'IPv4 or IPv6, without prefix length')
     .option('--domain <name>', 'the domain, where the address is held in several')
-    .option('--from-report <file>', 'what `check -o report` printed, with `release` in the lines to be released')
+    .option(
+      '--from-report <file>',
+      'what `check -o report` printed, with `release` or `release-in-doubt` in the lines to be released',
+    )
+    .option('--although-in-doubt', ALTHOUGH_IN_DOUBT, false)
     .option('--yes', 'do not ask', false)
     .action((address: string | undefined, options: ReleaseOptions) =>
       act((session) => releaseAsked(session, address, options)),

@@ -160,6 +160,15 @@ describe('release', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
+  test('only --although-in-doubt asks for a release without proof, and its help says what it may cost', async () => {
+    const plain = await run(['release', '10.0.0.5', '--yes'], released);
+    const doubtful = await run(['release', '10.0.0.5', '--yes', '--although-in-doubt'], released);
+    expect(plain.seen.at(-1)?.body).not.toHaveProperty('althoughInDoubt');
+    expect(doubtful.seen.at(-1)?.body).toMatchObject({ name: '10.0.0.5', althoughInDoubt: true });
+    const { stdout } = await run(['release', '--help'], {});
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('two MACs on one address');
+  });
+
   test('without a terminal and without --yes it is refused', async () => {
     const { code, stderr, seen } = await run(['release', '10.0.0.5'], released);
     expect(code).toBe(2);
@@ -290,6 +299,31 @@ describe('from the check to the release', () => {
     expect(seen.map(({ body }) => body)).toEqual([
       { name: '10.0.0.5', uid: record.uid, resourceVersion: '7', asOfMs: Date.parse('2026-11-16T10:05:00Z') },
     ]);
+  });
+
+  test('what is marked as release-in-doubt is asked for without proof, and shown so before', async () => {
+    const file = await saved((text) => text.replace(/^keep( +10\.0\.0\.5)/m, 'release-in-doubt$1'));
+    const { code, stderr, seen } = await run(
+      ['release', '--from-report', file],
+      { release: { body: { released: true } } },
+      ['y'],
+    );
+    expect([code, stderr]).toEqual([0, '  10.0.0.5 although in doubt\nRelease these 1? [y/N] ']);
+    expect(seen).toMatchObject([{ body: { name: '10.0.0.5', althoughInDoubt: true } }]);
+  });
+
+  test('a refusal is shown with what the operator can do', async () => {
+    const file = await saved(markOne);
+    const body = { reason: 'bad-input', message: 'not proven gone', details: 'Look there.\nOr say more.' };
+    const { stdout } = await run(['release', '--from-report', file, '--yes'], { release: { status: 400, body } });
+    expect(stdout).toContain('Not released: 10.0.0.5: not proven gone. Look there. Or say more.\n');
+  });
+
+  test('the doubt is accepted line by line, not for a whole report', async () => {
+    const file = await saved(markAll);
+    const { code, stderr, seen } = await run(['release', '--from-report', file, '--although-in-doubt', '--yes'], {});
+    expect([code, seen]).toEqual([2, []]);
+    expect(stderr).toContain('each line says it: release-in-doubt');
   });
 
   test.each([

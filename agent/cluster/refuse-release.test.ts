@@ -7,12 +7,12 @@ import { buildPool } from '#test/support/build-pool.ts';
 import { type MemoryClusterAgent, startMemoryClusterAgent } from '#test/support/memory-cluster-agent.ts';
 
 /** As ipledgerctl does: what is shown is what is released. */
-async function release({ agent }: MemoryClusterAgent, address: string) {
+async function release({ agent }: MemoryClusterAgent, address: string, althoughInDoubt = false) {
   const { records, asOfMs } = await agent.inspector.who(address, undefined);
   const [shown] = records;
   if (shown === undefined) throw new Error(`${address} has no record`);
   const { name, uid, resourceVersion } = shown;
-  return await agent.release({ name, uid, resourceVersion, asOfMs });
+  return await agent.release({ name, uid, resourceVersion, asOfMs, althoughInDoubt });
 }
 
 async function write({ ledger }: MemoryClusterAgent, state: RecordState, node: string): Promise<void> {
@@ -56,21 +56,36 @@ test.each<{ state: RecordState; isKnown: boolean }>([
   { state: 'Allocated', isKnown: true },
   { state: 'Suspect', isKnown: true },
   { state: 'Allocated', isKnown: false },
-])('what is in use on its own node it releases: $state, in its index: $isKnown', async ({ state, isKnown }) => {
-  let nowMs = 0;
-  await using made = await startMemoryClusterAgent([], { nowMs: () => nowMs });
-  await write(made, state, 'worker-1');
-  if (isKnown) await made.refresh();
-  nowMs = 1;
-  expect(await release(made, '10.0.0.10')).toEqual({ released: true });
-  expect(await made.records()).toEqual([]);
-});
+])(
+  'what was on its own node it releases on an explicit word: $state, in its index: $isKnown',
+  async ({ state, isKnown }) => {
+    let nowMs = 0;
+    await using made = await startMemoryClusterAgent([], { nowMs: () => nowMs });
+    await write(made, state, 'worker-1');
+    if (isKnown) await made.refresh();
+    nowMs = 1;
+    await expect(release(made, '10.0.0.10')).rejects.toMatchObject({
+      reason: 'bad-input',
+      message: '10.0.0.10 is not released: this agent cannot prove that its sandbox is gone',
+      details: expect.stringContaining('--although-in-doubt') as string,
+    });
+    expect(await release(made, '10.0.0.10', true)).toEqual({ released: true });
+    expect(await made.records()).toEqual([]);
+  },
+);
+
+const IN_USE = 'is alive, and so is its sandbox';
+const OUTLIVES = 'no living pod has it, but its network namespace';
+const UNCLEAR = 'this agent cannot prove that its sandbox is gone';
 
 test.each([
-  { name: 'the pod and its sandbox are alive', look: 'there', isAlive: true, isReleased: false },
-  { name: 'the sandbox is gone', look: 'gone', isAlive: true, isReleased: true },
-  { name: 'the pod has ended', look: 'there', isAlive: false, isReleased: true },
-] as const)('an operator releases what is not in use: $name', async ({ look, isAlive, isReleased }) => {
+  { name: 'pod and sandbox are alive', look: 'there', isAlive: true, refusal: IN_USE, inDoubt: IN_USE },
+  { name: 'the sandbox is gone', look: 'gone', isAlive: true, refusal: null, inDoubt: null },
+  { name: 'the sandbox outlives its pod', look: 'there', isAlive: false, refusal: OUTLIVES, inDoubt: null },
+  { name: 'the sandbox of an ended pod has no link', look: 'bare', isAlive: false, refusal: null, inDoubt: null },
+  { name: 'the sandbox of a living pod has no link yet', look: 'bare', isAlive: true, refusal: UNCLEAR, inDoubt: null },
+  { name: 'nothing is known of the sandbox', look: 'unclear', isAlive: false, refusal: UNCLEAR, inDoubt: null },
+] as const)('without proof an operator needs an explicit word: $name', async ({ look, isAlive, refusal, inDoubt }) => {
   await using made = await startMemoryClusterAgent([buildPool({ name: 'v4', isDefault: true })], {
     look: async () => look,
   });
@@ -78,12 +93,20 @@ test.each([
   const [address = ''] = await made.add(pod, 'c1');
   if (!isAlive) made.pods.put('web', { isAlive: false });
   await sleep(5); // what is shown is newer than the record
-  const releasing = release(made, address);
-  if (isReleased) expect(await releasing).toEqual({ released: true });
-  else
+  for (const [althoughInDoubt, refused] of [
+    [false, refusal],
+    [true, inDoubt],
+  ] as const) {
+    const releasing = release(made, address, althoughInDoubt);
+    if (refused === null) {
+      expect(await releasing).toEqual({ released: true });
+      expect(await made.records()).toEqual([]);
+      return;
+    }
     await expect(releasing).rejects.toMatchObject({
       reason: 'bad-input',
-      details: expect.stringContaining('Delete the pod first') as string,
+      message: expect.stringContaining(refused) as string,
     });
-  expect(await made.records()).toHaveLength(isReleased ? 0 : 1);
+    expect(await made.records()).toHaveLength(1);
+  }
 });

@@ -171,14 +171,14 @@ export class Agent {
   }
 
   /** An operator's word: the record exactly as it was shown to the operator, or nothing. */
-  async release({ name, uid, resourceVersion, asOfMs }: ReleaseArgs): Promise<ReleaseAnswer> {
+  async release({ name, uid, resourceVersion, asOfMs, althoughInDoubt = false }: ReleaseArgs): Promise<ReleaseAnswer> {
     this.#readiness.throwIfNotYet();
     const { ledger, releaser, refuseRelease, log } = this.#parts;
     const record = await ledger.get(name);
     if (record === null) return { released: false, because: 'gone' };
     if (record.uid !== uid || record.resourceVersion !== resourceVersion)
       return { released: false, because: 'changed' };
-    const refusal = await refuseRelease(record);
+    const refusal = await refuseRelease(record, althoughInDoubt);
     if (refusal !== null) throw refusal;
     const outcome = await releaser.releaseShown(record, asOfMs - performance.timeOrigin);
     log.warn({ address: record.spec.address, holder: describeHolder(record), outcome }, 'release by an operator');

@@ -1,4 +1,5 @@
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { isOutOfService } from '#pkg/kube/objects/out-of-service.ts';
 
 export const NODE_LEASES = 'kube-node-lease';
 
@@ -8,8 +9,6 @@ export interface NodeFacts {
   readonly isOutOfService: boolean;
 }
 
-const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
-
 export function trimNode({ metadata, spec, status }: KubeObject): KubeObject {
   const { name, uid, resourceVersion } = metadata;
   const taints = isMap(spec) ? spec['taints'] : undefined;
@@ -18,12 +17,12 @@ export function trimNode({ metadata, spec, status }: KubeObject): KubeObject {
 }
 
 /** Only the status True means ready; False, Unknown and a missing condition do not. */
-export function toNodeFacts({ spec, status }: KubeObject): NodeFacts {
+export function toNodeFacts(node: KubeObject): NodeFacts {
+  const { status } = node;
   const conditions = isMap(status) ? listOf(status['conditions']) : [];
-  const taints = isMap(spec) ? listOf(spec['taints']) : [];
   return {
     isReady: conditions.some((it) => isReadyCondition(it) && isMap(it) && it['status'] === 'True'),
-    isOutOfService: taints.some((taint) => isMap(taint) && taint['key'] === OUT_OF_SERVICE),
+    isOutOfService: isOutOfService(node),
   };
 }
 

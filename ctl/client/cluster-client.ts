@@ -40,11 +40,11 @@ export function openClusterClient(client: KubeClient): AdminClient {
     records: (query) => listRecords(client, query),
     who: (address, domain) => findHolders(client, parseAddress(address), domain),
     check: () => checkRecords(client),
-    release: async ({ name, uid, resourceVersion }): Promise<ReleaseAnswer> => {
+    release: async ({ name, uid, resourceVersion, althoughInDoubt }): Promise<ReleaseAnswer> => {
       const seen = await ledger.get(name);
       if (seen === null) return { released: false, because: 'gone' };
       if (seen.uid !== uid || seen.resourceVersion !== resourceVersion) return { released: false, because: 'changed' };
-      await refuseInUse(client, seen);
+      await refuseInUse(client, seen, althoughInDoubt);
       const outcome = await ledger.release(seen);
       return outcome.done ? { released: true } : { released: false, because: outcome.because };
     },

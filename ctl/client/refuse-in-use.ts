@@ -7,7 +7,8 @@ import { PODS } from '#pkg/kube/objects/core-resources.ts';
 import type { Resource } from '#pkg/kube/objects/kube-object.ts';
 import { IP_ALLOCATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
 import { toLedgerError } from '#pkg/ledger/kubernetes/kubernetes-failure.ts';
-import { type IpRecord, isMachineHolder, type MachineHolderKind, mayHaveSandbox } from '#pkg/record/ip-record.ts';
+import { hasSandboxTraces, type IpRecord, isMachineHolder, type MachineHolderKind } from '#pkg/record/ip-record.ts';
+import { refuseDoubt } from './refuse-doubt.ts';
 
 /** The objects of which each stands for a machine with the address. */
 const MACHINE_HOLDERS: Readonly<Record<MachineHolderKind, Resource>> = {
@@ -15,15 +16,20 @@ const MACHINE_HOLDERS: Readonly<Record<MachineHolderKind, Resource>> = {
   IPAllocation: IP_ALLOCATIONS,
 };
 
-/** Throws where the address is in use. Only the agent of the node sees a sandbox; here a living pod is enough to refuse (rule 9). */
-export async function refuseInUse(client: KubeClient, record: IpRecord): Promise<void> {
-  const { holder, state } = record.spec;
-  if (!mayHaveSandbox(state) || holder.uid === undefined || holder.kind === 'Container') return;
-  if (isMachineHolder(holder)) return refuseMachine(client, record, MACHINE_HOLDERS[holder.kind]);
-  return refuseLivingPod(client, record);
+/**
+ * Throws where the address is in use, and where it may be. Only the agent of the node sees a sandbox: here a living pod is
+ * enough to refuse (rule 9), and the absence of the pod proves nothing (rule 6).
+ */
+export async function refuseInUse(client: KubeClient, record: IpRecord, althoughInDoubt = false): Promise<void> {
+  const { holder } = record.spec;
+  if (!hasSandboxTraces(record.spec) || holder.kind === 'Container') return;
+  if (isMachineHolder(holder)) return await refuseMachine(client, record, MACHINE_HOLDERS[holder.kind]);
+  await refuseLivingPod(client, record);
+  if (!althoughInDoubt) await refuseDoubt(client, record);
 }
 
 async function refuseLivingPod(client: KubeClient, { spec: { address, holder } }: IpRecord): Promise<void> {
+  if (holder.uid === undefined) return;
   const listed = await client.list(PODS, {
     namespace: holder.namespace,
     fieldSelector: `spec.nodeName=${holder.node}`,
@@ -42,6 +48,7 @@ async function refuseMachine(
   resource: Resource,
 ): Promise<void> {
   const { namespace, name, uid } = holder;
+  if (uid === undefined) return;
   const text = `${resource.kind} ${namespace}/${name}`;
   const found = await client.get(resource, { namespace, name }, { form: 'metadata' });
   if (!found.ok && found.because !== 'NotFound' && found.because !== 'NotServed') {

@@ -16,7 +16,7 @@ interface Outcome {
  */
 export async function releaseFromReport(session: Session, file: string, yes: boolean): Promise<ExitCode> {
   const { asOfMs, lines } = parseReport(readReport(file));
-  const marked = lines.filter(({ action }) => action === 'release');
+  const marked = lines.filter(({ action }) => action !== 'keep');
   if (marked.length === 0) {
     session.terminal.complain(`No line of ${file} says release: nothing was released.\n`);
     return 1;
@@ -46,21 +46,25 @@ async function confirm({ terminal }: Session, marked: readonly ReportLine[]): Pr
       details: 'In a script say --yes.',
     });
   }
-  terminal.complain(`${marked.map(({ name }) => `  ${name}\n`).join('')}`);
+  terminal.complain(
+    marked.map(({ action, name }) => `  ${name}${action === 'release' ? '' : ' although in doubt'}\n`).join(''),
+  );
   const reply = await terminal.ask(`Release these ${marked.length}? [y/N] `);
   return /^y(es)?$/i.test(reply.trim());
 }
 
 /** A refusal that is about this record is its outcome. If the agent or the API server does not answer, the rest cannot be released either. */
 async function releaseOne({ client }: Session, line: ReportLine, asOfMs: number): Promise<Outcome> {
-  const { name, uid, resourceVersion } = line;
+  const { action, name, uid, resourceVersion } = line;
+  const doubt = action === 'release-in-doubt' ? { althoughInDoubt: true } : {};
   try {
-    const { released, because } = await client.release({ name, uid, resourceVersion, asOfMs });
+    const { released, because } = await client.release({ name, uid, resourceVersion, asOfMs, ...doubt });
     return { name, released, because: released ? '' : WORDS[because ?? 'changed'] };
   } catch (thrown) {
     const error = toIpamError(thrown);
     if (error.reason !== 'bad-input') throw error;
-    return { name, released: false, because: error.message };
+    const details = error.details === '' ? '' : `. ${error.details.replaceAll('\n', ' ')}`;
+    return { name, released: false, because: `${error.message}${details}` };
   }
 }
 

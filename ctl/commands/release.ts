@@ -12,6 +12,7 @@ import { releaseFromReport } from './release-report.ts';
 export interface ReleaseOptions {
   readonly domain?: string;
   readonly fromReport?: string;
+  readonly althoughInDoubt: boolean;
   readonly yes: boolean;
 }
 
@@ -20,10 +21,13 @@ export async function releaseAsked(
   address: string | undefined,
   options: ReleaseOptions,
 ): Promise<ExitCode> {
-  const { fromReport, domain, yes } = options;
+  const { fromReport, domain, althoughInDoubt, yes } = options;
   if (fromReport === undefined && address !== undefined) return await release(session, address, options);
   if (fromReport === undefined || address !== undefined || domain !== undefined) {
     throw new IpamError('bad-input', 'give an address (and perhaps --domain), or --from-report FILE');
+  }
+  if (althoughInDoubt) {
+    throw new IpamError('bad-input', 'in a report, each line says it: release-in-doubt instead of release');
   }
   return await releaseFromReport(session, fromReport, yes);
 }
@@ -46,7 +50,8 @@ async function release(session: Session, address: string, options: ReleaseOption
     return 1;
   }
   const { name, uid, resourceVersion } = record;
-  const outcome = await client.release({ name, uid, resourceVersion, asOfMs: answer.asOfMs });
+  const doubt = options.althoughInDoubt ? { althoughInDoubt: true } : {};
+  const outcome = await client.release({ name, uid, resourceVersion, asOfMs: answer.asOfMs, ...doubt });
   show(session, outcome, (shown) => renderRelease(toPrintable(record), shown));
   return outcome.released ? 0 : 1;
 }

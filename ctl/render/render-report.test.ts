@@ -25,6 +25,8 @@ test('what is printed is read again, and keeps everything until a person changes
   });
   const edited = parseReport(text.replace(/^keep/m, 'release'));
   expect(edited.lines.map(({ action }) => action)).toEqual(['release']);
+  const doubtful = parseReport(text.replace(/^keep/m, 'release-in-doubt'));
+  expect(doubtful.lines.map(({ action }) => action)).toEqual(['release-in-doubt']);
 });
 
 test('a record with two findings has one line, and a duplicate a line for each record', () => {
@@ -55,7 +57,7 @@ test.each([
   {
     name: 'a misspelt action',
     text: 'ipledger-report/1 2026-11-18T20:20:00Z\n# x\nrelaese 10.0.0.5 u 7\n',
-    message: 'line 3 of the report begins with "relaese" instead of keep or release',
+    message: 'line 3 of the report begins with "relaese" instead of keep, release, release-in-doubt',
   },
   {
     name: 'a line that was cut off',

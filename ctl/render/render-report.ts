@@ -9,6 +9,8 @@ const HOW_TO = `#
 # Change "keep" to "release" where an address shall be given back, then:
 #   ipledgerctl release --from-report FILE
 # Nothing is released whose record has changed since, or whose pod is alive. Lines may be deleted.
+# What is in-doubt is refused too while it is not proven that its sandbox is gone: settle it on its node, or declare the node lost.
+# "release-in-doubt" releases it without proof. If the sandbox is still there, two MACs then answer on the address.
 #
 `;
 const HEADER = ['# action', 'record', 'uid', 'version', 'holder', 'finding'];

@@ -11,14 +11,15 @@ export interface Report {
 
 /** A record as the check saw it. What stands behind these words is for the reader. */
 export interface ReportLine {
-  readonly action: 'keep' | 'release';
+  /** `release-in-doubt`: also without proof that its sandbox is gone. */
+  readonly action: (typeof ACTIONS)[number];
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
 }
 
 const FORMAT = 'ipledger-report/1';
-const ACTIONS: readonly string[] = ['keep', 'release'];
+const ACTIONS = ['keep', 'release', 'release-in-doubt'] as const;
 
 export function formatFirstLine(asOfMs: number): string {
   return `${FORMAT} ${new Date(asOfMs).toISOString()}\n`;
@@ -38,7 +39,10 @@ export function parseReport(text: string): Report {
 
 function parseLine([action = '', name, uid, resourceVersion]: readonly string[], number: number): ReportLine {
   if (!isAction(action)) {
-    throw new IpamError('bad-input', `line ${number} of the report begins with "${action}" instead of keep or release`);
+    throw new IpamError(
+      'bad-input',
+      `line ${number} of the report begins with "${action}" instead of ${ACTIONS.join(', ')}`,
+    );
   }
   if (name === undefined || uid === undefined || resourceVersion === undefined) {
     throw new IpamError('bad-input', `line ${number} of the report is cut off: it needs record, uid and version`);
@@ -47,5 +51,5 @@ function parseLine([action = '', name, uid, resourceVersion]: readonly string[],
 }
 
 function isAction(word: string): word is ReportLine['action'] {
-  return ACTIONS.includes(word);
+  return (ACTIONS as readonly string[]).includes(word);
 }

@@ -109,6 +109,8 @@ export interface ReleaseArgs {
   readonly resourceVersion: string;
   /** When the operator was shown it: an ADD that was answered with the record since then voids the wish. */
   readonly asOfMs: number;
+  /** The operator vouches for it: the sandbox of the holder is gone, or two hosts may use the address. */
+  readonly althoughInDoubt?: boolean;
 }
 
 export interface ReleaseAnswer {

@@ -87,7 +87,9 @@ export function decodeGcArgs(body: unknown): GcArgs {
 
 export function decodeReleaseArgs(body: unknown): ReleaseArgs {
   const fields = JsonFields.of(body, 'the body of a release', 'bad-input');
+  const althoughInDoubt = fields.optionalFlag('althoughInDoubt');
   return {
+    ...(althoughInDoubt === undefined ? {} : { althoughInDoubt }),
     name: fields.text('name', 253),
     uid: fields.text('uid', 128),
     resourceVersion: fields.text('resourceVersion', 64),

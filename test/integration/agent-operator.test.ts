@@ -58,17 +58,23 @@ test("what the policy keeps from a node's agent is refused there at once, and an
     expect(refused.stderr).toContain(`ipledgerctl release ${address} --kubeconfig FILE`);
     expect(await journalOf(agent)).toEqual([]);
     expect((await cluster.records()).map(({ name }) => name)).toEqual([address]);
-    expect(await ctl('release', address, '--yes', '--kubeconfig', kubeconfig)).toMatchObject({ code: 0 });
+    expect(await ctl('release', address, '--although-in-doubt', '--yes', '--kubeconfig', kubeconfig)).toMatchObject({
+      code: 0,
+    });
     expect(await cluster.records()).toEqual([]);
   }
 });
 
-test("what is in use on its own node a node's agent releases", async () => {
+test("what was on its own node a node's agent releases on an explicit word", async () => {
   await using agent = await startAgentOf(cluster);
   await agent.untilReady();
   for (const state of ['Allocated', 'Suspect'] as const) {
     await write('10.0.0.10', state, 'worker-1');
-    expect(await ctl('release', '10.0.0.10', '--yes', '--socket', agent.socket)).toMatchObject({ code: 0 });
+    const asked = ['release', '10.0.0.10', '--yes', '--socket', agent.socket];
+    const { code, stderr } = await ctl(...asked);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('cannot prove that its sandbox is gone')]);
+    expect(await cluster.records()).toHaveLength(1);
+    expect(await ctl(...asked, '--although-in-doubt')).toMatchObject({ code: 0 });
     expect(await cluster.records()).toEqual([]);
   }
 });

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { runCtl } from '#ctl/run-ctl.ts';
 import { runCni } from '#test/support/cni.ts';
+import { openMemoryTerminal } from '#test/support/memory-terminal.ts';
 import { makeNetns, type Netns } from '#test/support/netns.ts';
 import { startIn } from '#test/support/netns-process.ts';
 import { type ClusterAgentProcess, startClusterAgentProcess } from './cluster-agent-process.ts';
@@ -107,6 +109,10 @@ test('a pod that was deleted by force keeps its address while its namespace live
 
   // The main plugin is missing on the node: no DEL comes, and an operator deletes the pod by force.
   await cluster.deletePod(web);
+  const terminal = openMemoryTerminal();
+  const asked = ['release', ADDRESS, '--yes', '--socket', agent.env.IPLEDGER_SOCKET];
+  expect(await runCtl(asked, {}, terminal)).toBe(2);
+  expect(terminal.stderr).toContain(`no living pod has it, but its network namespace ${sandbox.path} is still there`);
   await expectKept();
   await agent.kill();
   await agent.start();
