@@ -1,20 +1,16 @@
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { VERSION } from '#pkg/text/version.ts';
-import { findClusterPrograms } from '#test/real-cluster/assets.ts';
 import { renewChart, untilRolledOut } from '#test/real-cluster/install.ts';
-import { builtPath, launchEnvironment } from '#test/support/built.ts';
 import { CHART, mustHelm, runHelm } from '#test/support/helm.ts';
 import { kubectl } from '#test/support/manifests.ts';
-import { runProgram } from '#test/support/run-program.ts';
+import { runningImages, tagImage } from './daemon-images.ts';
+import { importState } from './import-state.ts';
 import type { Pod } from './kube-calls.ts';
 import { type NodeStage, openStage } from './stage.ts';
 import { until } from './until.ts';
 import { deployment, pod, statefulSet } from './workloads.ts';
 
 const NAMESPACE = '--namespace=ipledger';
-const DAEMONS = '/api/v1/namespaces/ipledger/pods?labelSelector=app.kubernetes.io/component';
-const IMAGE = 'docker.io/library/ipledger';
 
 const byName = (pods: readonly Pod[]) =>
   Object.fromEntries(pods.map(({ metadata, status }) => [metadata.name, status.podIP]));
@@ -28,18 +24,18 @@ test('upgrade and rollback replace all daemons under live pods; uninstall refuse
   const before = byName(await stage.running(6));
   await using _ = { [Symbol.asyncDispose]: () => bringBack(stage) };
 
-  await tagImage(stage, VERSION, 'next');
+  await tagImage(stage.cluster, VERSION, 'next');
   await mustHelm(server, 'upgrade', 'ipledger', CHART, '--reuse-values', '--set=image.tag=next');
   await kube.patch(path('deployments', 'web'), { spec: { replicas: 8 } });
   await untilRolledOut(server);
-  expect(await runningImages(stage)).toEqual(['ipledger:next']);
+  expect(await runningImages(kube)).toEqual(['ipledger:next']);
   expect(byName(await stage.running(10))).toMatchObject(before);
   await stage.settle();
 
   await mustHelm(server, 'rollback', 'ipledger');
   await kube.remove(path('pods', 'db-0'));
   await untilRolledOut(server);
-  expect(await runningImages(stage)).toEqual([`ipledger:${VERSION}`]);
+  expect(await runningImages(kube)).toEqual([`ipledger:${VERSION}`]);
   expect(byName(await stage.running(10))).toMatchObject(before);
   await stage.settle();
 
@@ -83,7 +79,7 @@ test('what ipledger leaves behind is a state of Spiderpool, and from that state 
   await renewChart(server, nodes.length);
   await kube.create(path('pods'), pod('early'));
   expect(await stage.records()).toEqual([]);
-  expect(await importState(stage)).toMatchObject({ code: 0 });
+  expect(await importState(stage.cluster.server)).toMatchObject({ code: 0 });
   await untilRolledOut(server);
   expect(await holdersOf(stage)).toMatchObject(held);
   const seven = await stage.running(7);
@@ -124,28 +120,6 @@ async function holdersOf({ records }: NodeStage): Promise<Readonly<Record<string
 /** Whatever happened before, the other tests find an installed ipledger. */
 async function bringBack(stage: NodeStage): Promise<void> {
   await renewChart(stage.cluster.server, stage.cluster.nodes.length);
-  await importState(stage);
+  await importState(stage.cluster.server);
   await untilRolledOut(stage.cluster.server);
-}
-
-async function importState({ cluster }: NodeStage) {
-  const args = ['import', `--kubeconfig=${cluster.server.kubeconfigFile}`];
-  return await runProgram(await builtPath('ipledgerctl'), args, { env: launchEnvironment() });
-}
-
-async function tagImage({ cluster }: NodeStage, from: string, to: string): Promise<void> {
-  const ctr = join((await findClusterPrograms()).dir, 'ctr');
-  for (const node of cluster.nodes)
-    await cluster.runIn(node, `${ctr} --namespace=k8s.io images tag --force ${IMAGE}:${from} ${IMAGE}:${to}`);
-}
-
-/** Of all agents and controllers, each once. */
-async function runningImages({ cluster, kube }: NodeStage): Promise<readonly string[]> {
-  expect(cluster.nodes).toHaveLength(3);
-  type DaemonPod = Pod & { readonly spec: { readonly containers: readonly { readonly image: string }[] } };
-  return await until('the old pods are gone', async () => {
-    const pods = await kube.list<DaemonPod>(DAEMONS);
-    if (pods.some(({ metadata }) => metadata.deletionTimestamp !== undefined)) return null;
-    return [...new Set(pods.flatMap(({ spec }) => spec.containers.map(({ image }) => image)))];
-  });
 }
