@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { delsAt } from './dels-at.ts';
 import type { Pod } from './kube-calls.ts';
 import { type NodeStage, openStage } from './stage.ts';
 import { until } from './until.ts';
@@ -14,6 +15,8 @@ test('a pod of a StatefulSet takes its address to another node, and the crashed 
   const victim = before[1];
   const node = victim?.spec.nodeName ?? '';
   const name = victim?.metadata.name ?? '';
+  const address = victim?.status.podIP ?? '';
+  const { containerID = '' } = (await stage.record(address)).spec.holder;
 
   await cordon(stage, node, true);
   await stage.cluster.act({ do: 'crash', node });
@@ -23,16 +26,22 @@ test('a pod of a StatefulSet takes its address to another node, and the crashed 
     return pod.metadata.uid !== victim?.metadata.uid && pod.status.phase === 'Running';
   });
   const moved = await stage.kube.read<Pod>(stage.path('pods', name));
-  expect(moved.status.podIP).toBe(victim?.status.podIP);
+  expect(moved.status.podIP).toBe(address);
   expect(moved.spec.nodeName).not.toBe(node);
+  const taken = await stage.record(address);
+  expect(taken.spec.holder).toMatchObject({ uid: moved.metadata.uid, node: moved.spec.nodeName });
+  expect(await delsAt(stage.cluster, moved.spec.nodeName ?? '', containerID)).toEqual([]);
 
   // Its containerd finds the old sandbox on its disk, and sends a DEL for the pod of the same name.
   await stage.cluster.act({ do: 'boot', node });
+  await until('the DEL of the old sandbox has arrived', async () => {
+    return (await delsAt(stage.cluster, node, containerID)).length > 0;
+  });
   await cordon(stage, node, false);
   await nodesReady(stage);
   expect(byName(await stage.running(3))).toEqual(byName(before));
   await stage.settle();
-  expect((await stage.record(victim?.status.podIP ?? '')).spec.holder.uid).toBe(moved.metadata.uid);
+  expect(await stage.record(address)).toEqual(taken);
 });
 
 test('after a power cut of all nodes the primary network comes back, with one address for each pod', async () => {

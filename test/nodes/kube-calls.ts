@@ -7,6 +7,7 @@ interface KubeObject {
     readonly name: string;
     readonly namespace?: string;
     readonly uid: string;
+    readonly resourceVersion?: string;
     readonly deletionTimestamp?: string;
     readonly labels?: Readonly<{ [key: string]: string }>;
   };
