@@ -9,7 +9,7 @@ export default defineConfig({
           name: 'unit',
           include: [
             '{pkg,plugin,agent,controller,ctl,cmd,hack}/**/*.test.ts',
-            'test/{chaos,contract,golden,house,real-cluster}/**/*.test.ts',
+            'test/{bench,chaos,contract,golden,house,real-cluster}/**/*.test.ts',
           ],
           testTimeout: 240_000,
           hookTimeout: 240_000,

@@ -20,6 +20,8 @@ export interface ControlPlane extends AsyncDisposable {
   readonly addressForNodes: string;
   readonly caFile: string;
   readonly nodeToken: (node: string) => string;
+  /** What the API server did for ipledger, a line of JSON per request; null where it keeps no such log. */
+  readonly auditFile: string | null;
   restartApiServer(): Promise<void>;
 }
 
@@ -39,6 +41,7 @@ export async function startControlPlane(
   programs: ClusterPrograms,
   dir: string,
   nodes: readonly string[],
+  { isAudited = false }: { readonly isAudited?: boolean } = {},
 ): Promise<ControlPlane> {
   await using stack = new AsyncDisposableStack();
   const machine = stack.use(await startMachine(NETWORKS, join(dir, 'control-machine.log')));
@@ -61,7 +64,9 @@ export async function startControlPlane(
   const answersOk = async (path: string) =>
     (await callApi(place, { path, token: place.adminToken, timeoutMs: 2_000 })).status === 200;
   const isReady = async () => (await answersOk('/readyz')) && (await answersOk('/api/v1/namespaces/default'));
-  const startApi = () => start('kube-apiserver', programs.kubeApiServer, API_PORT, apiFlags(dir, credentials), isReady);
+  const auditFile = isAudited ? join(dir, 'audit.log') : null;
+  const flags = [...apiFlags(dir, credentials), ...(auditFile === null ? [] : await auditFlags(dir, auditFile))];
+  const startApi = () => start('kube-apiserver', programs.kubeApiServer, API_PORT, flags, isReady);
   let api: ServerProcess = await startApi();
   stack.defer(() => api.kill());
   const manager = join(programs.dir, 'kube-controller-manager');
@@ -80,6 +85,7 @@ export async function startControlPlane(
     addressForNodes,
     caFile: credentials.caFile,
     nodeToken,
+    auditFile,
     restartApiServer: async () => {
       await api.kill();
       api = await startApi();
@@ -153,6 +159,19 @@ const apiFlags = (dir: string, credentials: Credentials) => [
   '--kubelet-preferred-address-types=InternalIP',
   '--endpoint-reconciler-type=none',
 ];
+
+/** Only the requests of ipledger's daemons are logged: a log of all would slow down what is measured. */
+async function auditFlags(dir: string, auditFile: string): Promise<string[]> {
+  const policyFile = join(dir, 'audit-policy.json');
+  const policy = {
+    apiVersion: 'audit.k8s.io/v1',
+    kind: 'Policy',
+    omitStages: ['RequestReceived', 'ResponseStarted'],
+    rules: [{ level: 'Metadata', userGroups: ['system:serviceaccounts:ipledger'] }, { level: 'None' }],
+  };
+  await writeFile(policyFile, JSON.stringify(policy));
+  return [`--audit-policy-file=${policyFile}`, `--audit-log-path=${auditFile}`];
+}
 
 const managerFlags = (kubeconfig: string, credentials: Credentials) => [
   `--kubeconfig=${kubeconfig}`,

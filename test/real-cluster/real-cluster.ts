@@ -20,6 +20,8 @@ export interface RealCluster extends AsyncDisposable {
 export interface ClusterWish {
   /** The directory of Debian's containerd 1; otherwise all nodes have containerd 2. */
   readonly containerd1?: string;
+  /** The API server keeps a log of what it did for ipledger. */
+  readonly isAudited?: boolean;
 }
 
 /** etcd, the control plane and nodes with kubelet and containerd, all in namespaces of their own. Without ipledger. */
@@ -36,7 +38,7 @@ export async function startRealCluster(nodeCount: number, wish: ClusterWish = {}
   const names = plans.map(({ name }) => name);
   const [images, started] = await Promise.allSettled([
     prepareImages(programs, dir),
-    startControlPlane(programs, dir, names),
+    startControlPlane(programs, dir, names, wish),
   ]);
   const control = stack.use(resultOf(started));
   const site = { ...wish, programs, control, dir, cgroup, images: resultOf(images) };
