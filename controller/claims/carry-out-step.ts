@@ -2,6 +2,7 @@ import type { ClaimStatus } from '#controller/claim-plan/claim-status.ts';
 import type { ClaimStep } from '#controller/claim-plan/claim-step.ts';
 import { draftIpAddress } from '#controller/claim-plan/draft-ip-address.ts';
 import type { ObservedClaim } from '#controller/claim-plan/observed-claim.ts';
+import type { AbandonedCreates } from '#controller/give/abandoned-creates.ts';
 import { findLateRecords } from '#controller/give/find-late-records.ts';
 import { keyOf } from '#controller/give/fresh-objects.ts';
 import { type Ending, NOT_LEADER_MS, SOON_MS, takeLowest } from '#controller/give/take-address.ts';
@@ -29,7 +30,11 @@ export interface StepDeps extends ClaimSources {
   readonly events: Events;
   readonly isLeader: () => boolean;
   readonly clusterReads: FreshReads;
+  readonly abandoned: AbandonedCreates;
 }
+
+/** A create without an answer may make its record yet: it is looked for again and again. */
+const LANDING_MS = 1_000;
 
 type Write = Exclude<ClaimStep, { do: 'rest' }>;
 
@@ -92,13 +97,27 @@ export async function carryOutStep(step: Write, seen: ObservedClaim, deps: StepD
     case 'delete-address':
       return deleteAddress(seen, deps);
     case 'remove-finalizer':
-      if (await findLateRecords((record) => isRecordOfClaim(record, claim), deps)) return 'again';
-      if (addresses.isUnconfirmed(at)) {
-        await readAgain(IP_ADDRESSES, at, addresses, client);
-        return 'again';
-      }
-      return patchClaim(claim.finalizers.filter((it) => it !== CLAIM_FINALIZER));
+      return (await findLeftovers(claim, deps)) ?? patchClaim(claim.finalizers.filter((it) => it !== CLAIM_FINALIZER));
   }
+}
+
+/** What was made for the claim, or may still be, and no watch has shown. Null: nothing. */
+async function findLeftovers(claim: Claim, deps: StepDeps): Promise<Ending | null> {
+  const { client, ledger, records, addresses, abandoned } = deps;
+  const isOwn = (record: IpRecord) => isRecordOfClaim(record, claim);
+  if (await findLateRecords(isOwn, deps)) return 'again';
+  if (addresses.isUnconfirmed(claim)) {
+    await readAgain(IP_ADDRESSES, claim, addresses, client);
+    return 'again';
+  }
+  const landing = abandoned.of(claim.uid);
+  for (const { name } of landing) {
+    const record = await ledger.get(name);
+    if (record === null || !isOwn(record)) continue;
+    records.wrote(record);
+    return 'again';
+  }
+  return landing.length > 0 ? LANDING_MS : null;
 }
 
 /** The preconditions of a patch. */
@@ -121,8 +140,12 @@ async function createOrRead(
 async function takeAddress({ claim, pool: facts }: ObservedClaim, deps: StepDeps): Promise<Ending> {
   const pool = facts?.pool ?? null;
   if (facts === null || pool === null) return 'again';
-  const draft = (address: Address) => draftClaimRecord(pool, address, claim);
-  return takeLowest(facts, { draft, isOwn: (record) => isRecordOfClaim(record, claim) }, deps);
+  const taker = {
+    draft: (address: Address) => draftClaimRecord(pool, address, claim),
+    isOwn: (record: IpRecord) => isRecordOfClaim(record, claim),
+    onAbandoned: (name: string) => deps.abandoned.add(claim.uid, name),
+  };
+  return takeLowest(facts, taker, deps);
 }
 
 /**

@@ -44,6 +44,7 @@ function build(stored: IpRecord | null) {
     records,
     claims: { wrote: () => {} },
     addresses: { isUnconfirmed: () => false },
+    abandoned: { of: () => [] },
   } as unknown as StepDeps;
   const pass = { write: async (_what: string, send: () => Promise<object>) => send() } as never;
   return {

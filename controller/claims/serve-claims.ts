@@ -1,4 +1,5 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { AbandonedCreates } from '#controller/give/abandoned-creates.ts';
 import { FreshObjects } from '#controller/give/fresh-objects.ts';
 import { FreshRecords } from '#controller/give/fresh-records.ts';
 import { PoolSpaces } from '#controller/give/pool-spaces.ts';
@@ -94,6 +95,7 @@ export function startClaims(options: ServeClaimsOptions, { stack, watch }: Visit
     spaces: new PoolSpaces(recordsView, shown),
     unserved: new Unserved(),
     edits: stack.use(new PoolEdits(pools)),
+    abandoned: new AbandonedCreates(nowMs),
     clusterReads: new FreshReads(nowMs, CLUSTER_READ_MS),
     restore,
   };

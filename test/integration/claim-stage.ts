@@ -113,7 +113,7 @@ export function stageOn<Cluster extends StageCluster>(cluster: Cluster): ClaimSt
     served: (name, namespace = NAMESPACE) =>
       vi.waitFor(async () => {
         const claim = await get(name, namespace);
-        expect(readyOf(claim)['status']).toBe('True');
+        expect(readyOf(claim)).toMatchObject({ status: 'True' });
         expect(claim['status']).toMatchObject({ addressRef: { name } });
         return addressOf(await sure(admin.get(IP_ADDRESSES, { namespace, name })));
       }, PATIENCE),

@@ -430,9 +430,9 @@ describe('a claim that waits', () => {
     await using _leader = leader;
     await stage.claim('vm-0');
     expect(await stage.says('vm-0', 'False/PoolNotReady')).toContain('Terminating');
-    expect(leader.told).toMatchObject([
-      { reason: 'PoolNotReady', regarding: { kind: 'IPAddressClaim', name: 'vm-0' } },
-    ]);
+    const told = [{ reason: 'PoolNotReady', regarding: { kind: 'IPAddressClaim', name: 'vm-0' } }];
+    // It is told once the answer to the write of the condition is here.
+    await vi.waitFor(() => expect(leader.told).toMatchObject(told), PATIENCE);
   });
 
   test('for an address says how many are in use and how many claims wait, and is served when the pool grows', async () => {
