@@ -316,6 +316,14 @@ describe('an address that is held stays with its holder', () => {
     });
   });
 
+  test('of two records, where the status shows none yet, the one that is asked for stays', () => {
+    const records = [buildAllocationRecord('10.0.2.10'), buildAllocationRecord('10.0.2.50')];
+    expect(next(observe({ allocation: asks('10.0.2.50'), records }))).toMatchObject({
+      do: 'write-status',
+      status: { address: '10.0.2.50' },
+    });
+  });
+
   test('it takes over the record of one of its name and NetworkConfiguration that vanished, and an imported one', () => {
     for (const uid of ['of-the-one-before', undefined]) {
       const { uid: _, ...holder } = buildAllocationRecord().spec.holder;

@@ -17,7 +17,9 @@ export const GONE_FOR_MS = 60_000;
 export function nextOfHeld(seen: ObservedAllocation, now: Date): AllocationStep {
   const { allocation, configuration, records } = seen;
   const shown = allocation.shownAddress === null ? null : formatAddress(allocation.shownAddress);
-  const [kept, ...surplus] = records.toSorted((a, b) => rank(a, shown) - rank(b, shown) || compareValues(a, b));
+  const asked = readRequested(allocation.requestedAddress);
+  const wanted = [shown, asked === null || 'problem' in asked ? null : formatAddress(asked)];
+  const [kept, ...surplus] = records.toSorted((a, b) => rank(a, wanted) - rank(b, wanted) || compareValues(a, b));
   if (kept === undefined) return { do: 'rest', why: 'waits' };
   if (kept.spec.holder.uid !== allocation.uid) return { do: 'name-record', record: kept };
   const metadata = missingAllocationMetadata(seen);
@@ -29,9 +31,10 @@ export function nextOfHeld(seen: ObservedAllocation, now: Date): AllocationStep 
   return step.do === 'rest' && extra !== undefined ? { do: 'release', record: extra, isReclaimed: false } : step;
 }
 
-/** The one that the status shows stays, then the lowest. */
-function rank({ spec }: IpRecord, shown: string | null): number {
-  return spec.address === shown ? 0 : 1;
+/** The one that the status shows stays, then the one that is asked for, then the lowest. */
+function rank({ spec }: IpRecord, wanted: readonly (string | null)[]): number {
+  const at = wanted.indexOf(spec.address);
+  return at < 0 ? wanted.length : at;
 }
 
 function compareValues(a: IpRecord, b: IpRecord): number {

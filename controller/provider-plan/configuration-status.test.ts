@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { IpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
 import type { NetworkConfiguration } from '#pkg/vitistack/read-network-configuration.ts';
+import { serveInterfaces } from '#pkg/vitistack/serving-allocations.ts';
 import { allocated, allocation, configuration, network } from '#test/support/build-configuration.ts';
 import { planConfigurationStatus } from './configuration-status.ts';
-import { serveInterfaces } from './serving-allocations.ts';
 
 const NOW = new Date('2026-11-18T20:00:05.678Z');
 

@@ -3,8 +3,8 @@ import { settleConditions } from '#controller/project/condition.ts';
 import { isMap } from '#pkg/kube/objects/kube-object.ts';
 import { MOST_INTERFACES, type NetworkConfiguration } from '#pkg/vitistack/read-network-configuration.ts';
 import type { NetworkNamespace } from '#pkg/vitistack/read-network-namespace.ts';
+import { type ServedInterface, unique } from '#pkg/vitistack/serving-allocations.ts';
 import { shownInterfaces } from './interface-status.ts';
-import { type ServedInterface, unique } from './serving-allocations.ts';
 
 /** The fields of a NetworkConfiguration's status that the provider of its addresses writes. */
 export interface ConfigurationStatus {

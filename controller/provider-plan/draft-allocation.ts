@@ -4,6 +4,7 @@ import type { NewObject } from '#pkg/kube/objects/kube-object.ts';
 import { allocationName, otherAllocationName } from '#pkg/vitistack/provider-names.ts';
 import type { NetworkConfiguration, ShownInterface } from '#pkg/vitistack/read-network-configuration.ts';
 import type { NetworkNamespace } from '#pkg/vitistack/read-network-namespace.ts';
+import type { ServedInterface } from '#pkg/vitistack/serving-allocations.ts';
 import {
   ALLOCATION_FINALIZER,
   allocationLabels,
@@ -11,7 +12,6 @@ import {
   LAST_ADDRESS_ANNOTATION,
   MADE_ANNOTATION,
 } from '#pkg/vitistack/vitistack-names.ts';
-import type { ServedInterface } from './serving-allocations.ts';
 
 export interface AllocationDraft {
   readonly object: NewObject;

@@ -1,9 +1,9 @@
 import { tryParseAddress } from '#pkg/ip/address.ts';
 import { enclosingCidr, formatCidr } from '#pkg/ip/cidr.ts';
 import type { IpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
+import { addressOf, type ServedInterface } from '#pkg/vitistack/serving-allocations.ts';
 import type { StatusFacts } from './configuration-status.ts';
 import { addressToKeep } from './draft-allocation.ts';
-import { addressOf, type ServedInterface } from './serving-allocations.ts';
 
 /** The fields of an interface that we write. For a static network no other operator writes them. */
 const OWN_FIELDS = [

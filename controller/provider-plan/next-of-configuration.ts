@@ -2,12 +2,12 @@ import { TAKEN_OVER_ANNOTATION } from '#pkg/vitistack/provider-names.ts';
 import type { IpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
 import type { NetworkConfiguration } from '#pkg/vitistack/read-network-configuration.ts';
 import type { NetworkNamespace } from '#pkg/vitistack/read-network-namespace.ts';
+import { type ServedInterface, serveInterfaces } from '#pkg/vitistack/serving-allocations.ts';
 import { CONFIGURATION_FINALIZER } from '#pkg/vitistack/vitistack-names.ts';
 import { planConfigurationStatus } from './configuration-status.ts';
 import type { ConfigurationStep } from './configuration-step.ts';
 import { draftAllocation } from './draft-allocation.ts';
 import { type ConfigurationFacts, judgeConfiguration, type ProviderSettings } from './judge-configuration.ts';
-import { type ServedInterface, serveInterfaces } from './serving-allocations.ts';
 
 /** Set by Kubernetes on an owner that is deleted with `--cascade=orphan`: its dependents are to live on. */
 const ORPHAN = 'orphan';

@@ -31,6 +31,11 @@ export function otherAllocationName(configuration: string, interfaceName: string
   return cut(allocationName(configuration, interfaceName), fnvHash(`${configuration}/${interfaceName}`));
 }
 
+/** For the record of an address that an interface shows beside its first one. No IPAllocation is ever made under it. */
+export function furtherAllocationName(configuration: string, interfaceName: string, address: string): string {
+  return cut(allocationName(configuration, interfaceName), fnvHash(`${configuration}/${interfaceName}/${address}`));
+}
+
 /** The name of the NetworkConfiguration that is made for the virtual IP of a cluster. */
 export function sharedIpConfigurationName(clusterIdentifier: string): string {
   return toObjectName(`${clusterIdentifier}-cpvip`);

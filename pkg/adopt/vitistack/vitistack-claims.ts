@@ -1,9 +1,11 @@
-import { type Address, tryParseAddress } from '#pkg/ip/address.ts';
-import { allocationName } from '#pkg/vitistack/provider-names.ts';
+import { type Address, formatAddress, tryParseAddress } from '#pkg/ip/address.ts';
+import { furtherAllocationName } from '#pkg/vitistack/provider-names.ts';
 import type { IpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
 import type { NetworkConfiguration } from '#pkg/vitistack/read-network-configuration.ts';
 import type { NetworkNamespace } from '#pkg/vitistack/read-network-namespace.ts';
+import { serveInterfaces } from '#pkg/vitistack/serving-allocations.ts';
 import { STATIC_PROVIDER } from '#pkg/vitistack/vitistack-names.ts';
+import { HolderNames } from './holder-names.ts';
 
 /** One statement of static-ip-operator's objects that an address is in use. */
 export interface VitistackClaim {
@@ -40,8 +42,10 @@ export function readVitistackClaims(objects: VitistackObjects): {
       entryKey(namespace, networkConfiguration, shownAddress?.value),
     ),
   );
+  const names = new HolderNames(objects.allocations);
   const ofConfigurations = objects.configurations
-    .flatMap((it) => fromConfiguration(it, objects.networks))
+    .toSorted(compareAge)
+    .flatMap((it) => fromConfiguration(it, objects, names))
     .filter((it) => typeof it === 'string' || !known.has(it.entry))
     .map((it) => (typeof it === 'string' ? it : it.claim));
   const read = [...ofAllocations, ...ofConfigurations].filter((it) => it !== null);
@@ -65,35 +69,36 @@ type Entry = { readonly claim: VitistackClaim; readonly entry: string };
 
 function fromConfiguration(
   it: NetworkConfiguration,
-  networks: readonly NetworkNamespace[],
+  { networks, allocations }: VitistackObjects,
+  names: HolderNames,
 ): readonly (Entry | string)[] {
   const { namespace, name, createdAt, provider, shown } = it;
   const network = networkOf(it, networks);
   const isOurs = provider === STATIC_PROVIDER || (provider === '' && network?.type === 'static');
   if (!isOurs) return [];
+  const networkNamespace = it.networkNamespace === '' ? (network?.name ?? '') : it.networkNamespace;
+  const own = allocations.filter((other) => other.namespace === namespace && other.networkConfiguration === name);
+  const served = serveInterfaces(it, own);
+  const source = `NetworkConfiguration ${namespace}/${name}`;
   return shown
     .filter(({ isStatic }) => isStatic)
-    .flatMap(({ name: nic, addresses }) =>
-      addresses.map((text): Entry | string => {
-        const source = `NetworkConfiguration ${namespace}/${name}`;
-        const address = tryParseAddress(text.split('/', 1)[0] ?? '');
-        if (address === null) return `${source}: ${JSON.stringify(text.slice(0, 60))} of ${nic} is no address`;
-        const networkNamespace = it.networkNamespace === '' ? (network?.name ?? '') : it.networkNamespace;
-        const allocation = { name: allocationName(name, nic), uid: null };
+    .flatMap((entry) => {
+      const wanted = served.find((one) => one.shown === entry) ?? null;
+      const read = entry.addresses.map((text) => tryParseAddress(text.split('/', 1)[0] ?? ''));
+      const first = read.findIndex((address) => address?.family === 4);
+      return entry.addresses.map((text, index): Entry | string => {
+        const address = read[index] ?? null;
+        if (address === null) return `${source}: ${JSON.stringify(text.slice(0, 60))} of ${entry.name} is no address`;
+        const nic = wanted?.wanted.name ?? entry.name;
+        const further = { name: furtherAllocationName(name, nic, formatAddress(address)), uid: null };
+        const allocation = index === first && wanted !== null ? (names.find(it, wanted) ?? further) : further;
+        const claim = { address, namespace, allocation, networkNamespace, configuration: name, createdAt };
         return {
-          claim: {
-            address,
-            namespace,
-            allocation,
-            networkNamespace,
-            configuration: name,
-            createdAt,
-            source: `${source} ${nic}`.trimEnd(),
-          },
+          claim: { ...claim, source: `${source} ${nic}`.trimEnd() },
           entry: entryKey(namespace, name, address.value),
         };
-      }),
-    );
+      });
+    });
 }
 
 function entryKey(namespace: string, configuration: string, value: bigint | undefined): string {
@@ -105,4 +110,9 @@ function networkOf(it: NetworkConfiguration, networks: readonly NetworkNamespace
   const near = networks.filter(({ namespace }) => namespace === it.namespace);
   if (it.networkNamespace !== '') return near.find(({ name }) => name === it.networkNamespace);
   return near.toSorted((a, b) => (a.name < b.name ? -1 : 1))[0];
+}
+
+function compareAge(a: NetworkConfiguration, b: NetworkConfiguration): number {
+  const [x, y] = [`${a.createdAt}/${a.namespace}/${a.name}`, `${b.createdAt}/${b.namespace}/${b.name}`];
+  return x < y ? -1 : Number(x > y);
 }

@@ -1,10 +1,10 @@
-import type { IpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
+import type { IpAllocation } from './read-ip-allocation.ts';
 import {
   MOST_INTERFACES,
   type NetworkConfiguration,
   type ShownInterface,
   type WantedInterface,
-} from '#pkg/vitistack/read-network-configuration.ts';
+} from './read-network-configuration.ts';
 
 export interface ServedInterface {
   readonly wanted: WantedInterface;
