@@ -7,7 +7,7 @@ import type { Timing } from '#pkg/kube/transport/timing.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { PoolLine } from './pool-line.ts';
 
-/** An address that is picked for one call. Who gets it takes it with `claim`, or it goes to the next call. */
+/** An address that is picked for one call. The call takes it with `claim`, or it goes to the next call. */
 export interface Offer {
   readonly view: PoolView;
   readonly value: bigint;
@@ -53,7 +53,7 @@ export class FreedWaiters {
     for (const place of this.#places) place.wake('stopping');
   }
 
-  /** A place behind all who wait; null where too many wait already. */
+  /** A place behind all calls that wait; null where too many wait already. */
   join(): Place | null {
     if (this.#isStopped || this.#places.size >= this.#deps.most) return null;
     const place = new Place({

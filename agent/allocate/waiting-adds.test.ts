@@ -21,7 +21,7 @@ async function startWaiting(size: number, count: number, more: Parameters<typeof
   }
   const readsBefore = world.count.reads;
   Object.assign(world.count, { creates: 0, reads: 0 });
-  /** What was done until now is told, and the pauses are over. */
+  /** Delivers the events of all writes until now, and lets the pauses end. */
   const afterPause = async () => {
     world.tellAll();
     world.timing.pass(PAUSE_MS);

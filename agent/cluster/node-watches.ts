@@ -38,7 +38,7 @@ export class NodeWatches implements AsyncDisposable {
     this.#untilServerFits = (waitFor) => untilServerFits(client, log, waitFor, this.#stop.signal);
   }
 
-  /** Waits until all caches are synced; `waitFor` hears what is still missing. Rejects only when disposed before that. */
+  /** Waits until all caches are synced; `waitFor` is called with what is still missing. Rejects only when disposed before that. */
   async open(waitFor: (what: string) => void): Promise<void> {
     this.#serverFits ??= this.#untilServerFits(waitFor);
     await this.#serverFits;

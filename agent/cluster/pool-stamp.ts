@@ -1,7 +1,7 @@
 import type { ObjectMeta } from '#pkg/kube/objects/kube-object.ts';
 import type { Labels } from '#pkg/pool/request.ts';
 
-/** Whose labels and annotations a pool is read for. */
+/** The domains of the labels and annotations that are read of a pool. */
 const READ = ['ipledger.io/', 'spidernet.io/'];
 
 /** Equal for two versions of a pool that differ in nothing that matters here: a status write changes none of it. */

@@ -7,7 +7,7 @@ const PAUSE = { firstMs: 500, mostMs: 10_000 };
 /** Nothing but an update of the API server helps. */
 const REFUSED_PAUSE_MS = 60_000;
 
-/** Returns when this agent may work with the API server, after its warnings were logged. `waitFor` hears what is in the way. */
+/** Returns when this agent may work with the API server, after its warnings were logged. `waitFor` is called with what is in the way. */
 export async function untilServerFits(
   client: KubeClient,
   log: Logger,

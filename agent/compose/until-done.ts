@@ -45,7 +45,7 @@ export class UntilDone implements AsyncDisposable {
         await this.#pause(backoff.nextMs(), signal);
       }
     }
-    // In the same step as the last look at the wish: one that comes later starts a new run.
+    // No await between the last check of `isAskedAgain` and this: a later `start` begins a new run.
     this.#running = null;
   }
 }

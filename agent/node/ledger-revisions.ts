@@ -63,7 +63,7 @@ export class LedgerRevisions {
     this.#afterBreak.push(listener);
   }
 
-  /** For an agent that starts `agoMs` after its predecessor noticed a restore. A clock that went back counts as no time. */
+  /** Continues the hold of a predecessor that noticed a restore `agoMs` ago. A clock that went back counts as no time. */
   resume(agoMs: number): void {
     this.#heldUntilMs = this.#nowMs() + HOLD_MS - Math.max(0, agoMs);
   }
@@ -114,7 +114,7 @@ export function heldAfterRestore(
       return outcome;
     },
     takeOver: async (seen, next, limits) => {
-      // Also for the next pod of a StatefulSet: the restore may have taken a pod away whose sandbox still has the address.
+      // The next pod of a StatefulSet is held too: the restore may have taken a pod away whose sandbox still has the address.
       const isOwn = isSameHolder(seen.spec.holder, next.holder) && seen.spec.holder.uid === next.holder.uid;
       if (!isOwn) revisions.throwIfHeld();
       const outcome = await ledger.takeOver(seen, next, limits);

@@ -15,7 +15,7 @@ import { whyNoTarget, whySetRefuses, whyVmiRefuses } from './why-refused.ts';
 export interface Standing {
   /** Whether the pod keeps its addresses (rule 7). Absent: it names no owner that could make it so, and nothing was read. */
   readonly sticky?: boolean;
-  /** Of the VMI whose launcher the pod is; null: the pod is a holder under its own name. */
+  /** The name of the VMI whose launcher the pod is; null: the pod is a holder under its own name. */
   readonly vmi: string | null;
   /** With its uid, where it was read and is the pod's. */
   readonly owner?: NonNullable<Holder['owner']>;

@@ -31,7 +31,7 @@ export interface SeenApplication {
   readonly uid: string;
   /** Null: none, or none that can be read. */
   readonly selector: LabelSelector | null;
-  /** Of a StatefulSet. */
+  /** The ordinals that a StatefulSet wants; null for other kinds. */
   readonly ordinals: OrdinalRange | null;
 }
 

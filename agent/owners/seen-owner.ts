@@ -8,10 +8,10 @@ export type ReadObject = (resource: Resource, at: ObjectName) => Promise<Outcome
 /** What is kept of an owner that was read. The object itself may be large. */
 export interface SeenOwner {
   readonly uid: string;
-  /** Of a StatefulSet. */
+  /** The ordinals that a StatefulSet wants; null for other kinds. */
   readonly ordinals: OrdinalRange | null;
   readonly isBeingDeleted: boolean;
-  /** Of a VMI: the migration in its status, once KubeVirt has handed it over to the nodes. */
+  /** The migration in the status of a VMI, once KubeVirt has handed it over to the nodes. */
   readonly migration: { readonly uid: string; readonly targetPod: string } | null;
 }
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import type { Collector } from './collector.ts';
 
-/** At once, and again with growing pauses: after these the regular round goes on. */
+/** The first look is at once, the next ones follow with growing pauses; after that the regular round looks. */
 const PAUSES_MS: readonly number[] = [0, 200, 500, 1_000, 2_000, 5_000];
 
 /** Looks at the sandboxes of pods that have just ended, so that an address without a DEL comes back within seconds. */

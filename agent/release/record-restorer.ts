@@ -80,7 +80,7 @@ export class RecordRestorer {
     if (first !== undefined) throw first;
   }
 
-  /** Also what an agent before this one answered, be it an older version or one whose files are gone. */
+  /** Keeps records of living pods that an earlier agent answered: an older version, or one whose files are gone. */
   #keepListed(listed: readonly IpRecord[]): void {
     const { answered, pods } = this.#deps;
     const living = listed.filter(

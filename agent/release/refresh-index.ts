@@ -16,7 +16,7 @@ export interface RefreshDeps {
   readonly pods: Pick<Pods, 'known'>;
   readonly beginLooks: BeginLooks;
   readonly node: string;
-  /** Of this host; undefined where it has none. */
+  /** The machine id of this host; undefined where it has none. */
   readonly machineID?: string | undefined;
   /** Creates lost records of live sandboxes again (rule 9), before an ADD can take their addresses. */
   readonly restorer: Pick<RecordRestorer, 'restore'>;

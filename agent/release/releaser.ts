@@ -80,7 +80,7 @@ export class Releaser {
     });
   }
 
-  /** For an agent that does not know yet what the container holds: the DEL is done once it does. */
+  /** Spools the DEL until the agent knows what the container holds. */
   async postpone(args: DelArgs): Promise<void> {
     await this.#deps.spool.keep(args);
   }
@@ -119,8 +119,8 @@ export class Releaser {
   }
 
   /**
-   * An operator's word, of a record that was shown at `shownAtMs`. What another wrote for this host may not be in the index
-   * yet: then no ADD was answered with it, and the ledger itself says whether it is there.
+   * Releases for an operator a record that was shown at `shownAtMs`. A record that another process wrote for this host may not be
+   * in the index yet: then no ADD was answered with it, and the ledger says whether it is there.
    */
   async releaseShown(seen: IpRecord, shownAtMs: number): Promise<GivenBack> {
     const { index, queue, giveBack } = this.#deps;
@@ -131,7 +131,7 @@ export class Releaser {
     });
   }
 
-  /** At once, and all of them: one that fails keeps none of the others. */
+  /** Releases all in parallel: the others are released even if one fails. */
   async #releaseAll({ containerID, ifName, podUID = '' }: Leaving, cause?: ReleaseCause): Promise<Released[]> {
     const { index } = this.#deps;
     const adopted = podUID === '' ? [] : index.ofHolderUid(podUID).filter((it) => isAdopted(it, ifName));
@@ -151,7 +151,7 @@ export class Releaser {
     return decision === 'retain' ? await giveBack.retain(record) : await giveBack.afterUse(record);
   }
 
-  /** Without a container it may be of another sandbox than the one that left: the next ADD or the controller settles it. */
+  /** A record without a container may be of another sandbox than the one that left: the next ADD or the controller decides. */
   #keep(record: IpRecord): 'kept' {
     const { uid = '', containerID } = record.spec.holder;
     if (containerID === undefined) return 'kept';

@@ -49,7 +49,7 @@ export class Readiness {
     this.#ready.resolve();
   }
 
-  /** For an ADD that arrives now: its plugin asks again, and the next agent has the time for it that this one has not. */
+  /** Refuses an ADD that arrives now: its plugin asks again, and the next agent has the time that this one has not. */
   throwIfStopping(): void {
     if (this.#isStopping) throw new IpamError('agent-unavailable', 'the agent is being stopped');
   }
@@ -58,7 +58,7 @@ export class Readiness {
     if (this.#waitsFor !== null) throw new IpamError('not-ready', `the agent is not ready: ${this.#waitsFor}`);
   }
 
-  /** For calls that a runtime repeats: a start is no reason to take the node down. */
+  /** Refuses calls that a runtime repeats, with a reason that does not take the node down. */
   throwIfNotYet(): void {
     if (this.#waitsFor !== null) throw new IpamError('agent-unavailable', `the agent is not ready: ${this.#waitsFor}`);
   }
@@ -170,7 +170,7 @@ export class Agent {
     return await this.#parts.collect(dryRun);
   }
 
-  /** An operator's word: the record exactly as it was shown to the operator, or nothing. */
+  /** Releases for an operator the record exactly as it was shown, or nothing. */
   async release({ name, uid, resourceVersion, asOfMs, althoughInDoubt = false }: ReleaseArgs): Promise<ReleaseAnswer> {
     this.#readiness.throwIfNotYet();
     const { ledger, releaser, refuseRelease, log } = this.#parts;
@@ -183,7 +183,7 @@ export class Agent {
     const outcome = await releaser.releaseShown(record, asOfMs - performance.timeOrigin);
     log.warn({ address: record.spec.address, holder: describeHolder(record), outcome }, 'release by an operator');
     if (outcome === 'journalled') {
-      const message = `${record.spec.address} could not be given back now; it is in the agent's journal, and its log says why`;
+      const message = `${record.spec.address} could not be given back now; the release is in the agent's journal, and the agent's log has the reason`;
       throw new IpamError('outcome-unknown', message);
     }
     return outcome === 'gone' || outcome === 'changed' ? { released: false, because: outcome } : { released: true };

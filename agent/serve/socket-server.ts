@@ -74,7 +74,7 @@ export class SocketServer {
     return this.#unfinished.countUnderWay();
   }
 
-  /** Returns when everybody who had asked is answered; who is connected may still ask. */
+  /** Returns when every request that had come is answered; a caller that is connected may still ask. */
   close(): Promise<void> {
     this.#isClosing = true;
     return new Promise((resolve) => {
@@ -157,7 +157,7 @@ class UnfinishedCallers {
     return [...this.#requests.values()].filter((request) => request?.complete === true).length;
   }
 
-  /** To be called when the server begins to close. Who speaks up meanwhile is served. */
+  /** To be called when the server begins to close. A caller that finishes its request meanwhile is served. */
   hangUpSoon(): void {
     const timer = setTimeout(() => {
       for (const [line, request] of this.#requests) if (request?.complete !== true) line.destroy();

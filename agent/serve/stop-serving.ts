@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SocketServer } from './socket-server.ts';
 
 const LOOK_EVERY_MS = 20;
-/** For callers that have just connected; what is under way then, `close` waits for. */
+/** How long callers that have just connected have to send their request. `close` waits for requests that are under way then. */
 const PATIENCE_MS = 2_000;
 /** An ADD may be under way for 30 s. Kubelet waits for 40 s in all (deploy/agent.yaml). */
 const DRAIN_MS = 25_000;

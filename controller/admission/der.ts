@@ -26,7 +26,7 @@ export function set(...parts: readonly Uint8Array[]): Buffer {
   return element(TAG.set, ...parts);
 }
 
-/** Of a number that is not negative, in big-endian bytes. */
+/** Encodes a number that is not negative, given in big-endian bytes. */
 export function derInteger(bytes: Uint8Array): Buffer {
   const first = bytes.findIndex((byte) => byte !== 0);
   const digits = first === -1 ? Uint8Array.of(0) : bytes.subarray(first);

@@ -1,6 +1,6 @@
 import type { Identity } from './certificate.ts';
 
-/** Where the webhook's certificate comes from, and keeps coming from. */
+/** Gives the webhook's certificate, and each one that replaces it. */
 export interface IdentitySource extends AsyncDisposable {
   current(): Identity;
   onChange(listener: (identity: Identity) => void): Disposable;

@@ -6,7 +6,7 @@ import { POOLS, SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 
 /** The objects that a new one must stand beside, as they are now. Throws where they cannot be read. */
 export interface NetworkWorld {
-  /** Also pools that cannot be decoded, with the ranges that can be read of them. */
+  /** Pools that cannot be decoded are in it too, with the ranges that can be read of them. */
   pools(): Promise<readonly PoolRanges[]>;
   subnets(): Promise<readonly (SpiderSubnet & { readonly object: KubeObject })[]>;
 }

@@ -29,7 +29,7 @@ export interface AdmissionServer extends AsyncDisposable {
 
 /** Object and old object of 1.5 MiB each at the most, as etcd has it, and the review around them. */
 const MOST_BYTES = 8 << 20;
-/** For all reviews that are read or judged at the same time, with what JSON.parse makes of them. */
+/** The limit of all reviews that are read or judged at the same time, with what JSON.parse makes of them. */
 const MOST_BYTES_TOGETHER = 48 << 20;
 const MOST_CONNECTIONS = 128;
 /** Handshake, headers and body of a review are there at once; only its judgement may have to wait. */

@@ -23,7 +23,7 @@ export const CA_SECRET = 'ipledger-webhook-ca';
 const NAME = 'ipledger-webhook';
 const DAY_MS = 86_400_000;
 const LIFE_MS = 3_650 * DAY_MS;
-/** For clocks that are behind. */
+/** Certificates begin this much earlier, because clocks may be behind. */
 const BACKDATED_MS = 3_600_000;
 
 /** The one CA of all replicas, kept in a Secret. The first replica creates it; conflicting creates and updates are decided by the API server. */

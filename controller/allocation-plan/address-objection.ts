@@ -8,7 +8,7 @@ import type { ObservedAllocation } from './observed-allocation.ts';
 
 interface AddressRefusal {
   readonly message: string;
-  /** Who has it, where only that stands in the way. */
+  /** The holder, where only that stands in the way. */
   readonly heldBy?: IpRecord;
 }
 

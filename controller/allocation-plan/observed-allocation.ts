@@ -13,11 +13,11 @@ export interface ObservedAllocation {
   readonly facts: PoolFacts | null;
   /** Null: there is no such NetworkConfiguration. */
   readonly configuration: { readonly uid: string; readonly isDeleting: boolean } | null;
-  /** For how long it has been gone by reads of the API server itself; null: it was not looked up yet. */
+  /** How long it has been gone by reads of the API server itself; null: it was not looked up yet. */
   readonly configurationGoneMs: number | null;
   /** The records of this IPAllocation, and of one of its name and NetworkConfiguration that vanished. */
   readonly records: readonly IpRecord[];
-  /** Who has an address in the domain of the pool. */
+  /** The holder of an address in the domain of the pool. */
   readonly recordAt: (address: Address) => IpRecord | null;
   /** Whether the IPAllocation that the record names is gone, or is another one now. */
   readonly isVanished: (record: IpRecord) => boolean;
@@ -26,7 +26,7 @@ export interface ObservedAllocation {
     readonly hasFree: boolean;
     /** How many addresses could ever be given out. */
     readonly total: bigint;
-    /** Who has them, where they are few enough to be named; else empty. */
+    /** The holders, where they are few enough to be named; else empty. */
     readonly holders: () => string;
   };
   /** The domain that addresses of the network are in use in, if the network names another one now. Looked for only without a record. */

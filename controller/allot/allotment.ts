@@ -66,7 +66,7 @@ export class Allotment {
     return next;
   }
 
-  /** Also of what the subnet does not have any more. What is in use stays. */
+  /** Takes away addresses that the subnet does not have any more, too. Those in use stay. */
   #shrink(own: SubnetPool, excess: bigint): IntervalSet {
     const { addresses } = own.pool;
     const unused = this.#records.unusedOf(own);

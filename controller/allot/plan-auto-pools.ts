@@ -27,7 +27,7 @@ interface DeleteStep {
 
 export interface AutoPoolPlan {
   readonly steps: readonly AutoPoolStep[];
-  /** Who does not get what it wants. Its pool stays as it is. */
+  /** The application that does not get what it wants. Its pool stays as it is. */
   readonly shortages: readonly (Shortage & { readonly wanted: Wanted })[];
   /** Pools that become smaller, or go, when addresses of them are given back. */
   readonly waiting: ReadonlySet<string>;

@@ -48,7 +48,7 @@ function isSaid(conditions: unknown, ready: Readonly<Record<string, unknown>>): 
   return fields.every((field) => found[field] === ready[field]) && told(found['message']) === told(ready['message']);
 }
 
-/** Who has the addresses of a small pool is kept exact. */
+/** The holders that a message about a small pool names are kept exact. */
 function holdersIn(message: unknown): string {
   return /\(.*\)/.exec(String(message))?.[0] ?? '';
 }

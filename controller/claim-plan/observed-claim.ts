@@ -32,7 +32,7 @@ interface Room {
   readonly hasFree: boolean;
   /** How many addresses could ever be given out. */
   readonly total: bigint;
-  /** Who has them, where they are few enough to be named; else empty. */
+  /** The holders, where they are few enough to be named; else empty. */
   readonly holders: () => string;
   /** How many claims wait for an address of this pool, this one among them. */
   readonly waiting: number;

@@ -1,12 +1,12 @@
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 
-/** Of the pods of the agents' DaemonSet (deploy/agent.yaml). */
+/** The labels of the pods of the agents' DaemonSet (deploy/agent.yaml). */
 export const AGENT_LABELS = {
   'app.kubernetes.io/name': 'ipledger',
   'app.kubernetes.io/component': 'agent',
 } as const;
 
-/** Only labels: tenants can give them to pods in other namespaces, so the namespace must be compared too. */
+/** Compares only labels. Tenants can give them to pods in other namespaces, so the caller must compare the namespace too. */
 export function hasAgentLabels({ metadata: { labels = {} } }: KubeObject): boolean {
   return Object.entries(AGENT_LABELS).every(([label, value]) => labels[label] === value);
 }

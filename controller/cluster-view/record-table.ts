@@ -54,7 +54,7 @@ export class RecordTable {
     return this.#retained.countBefore(record);
   }
 
-  /** Also of pools that do not exist any more. */
+  /** Pools that do not exist any more are in it too. */
   poolNames(): Iterable<string> {
     return this.#byPool.keys();
   }

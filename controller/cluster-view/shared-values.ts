@@ -14,7 +14,7 @@ export class SharedValues {
     return text;
   }
 
-  /** For plain values only: values with equal JSON become one object. */
+  /** Values must be plain: values with equal JSON become one object. */
   value<T>(value: T): T {
     const key = JSON.stringify(value);
     const known = this.#values.get(key);

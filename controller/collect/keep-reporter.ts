@@ -48,7 +48,7 @@ export class KeepReporter {
     if (this.#reported.has(key)) return;
     if (this.#reported.size >= MOST) this.#reported.clear();
     this.#reported.add(key);
-    this.#log.warn({ record: record.name, why: verdict.why }, note);
+    this.#log.warn({ record: record.name, because: verdict.why, why: note }, 'record kept, it cannot be judged');
     const { name, uid } = record;
     const regarding = { apiVersion: 'ipledger.io/v1alpha1', kind: 'IPRecord', namespace: '', name, uid };
     this.#events.emit({ regarding, type: 'Warning', reason, note });

@@ -23,7 +23,7 @@ interface Listing {
 
 const SHARED_FOR_MS = 5_000;
 const LISTING_FOR_MS = 120_000;
-/** As long as a sweep takes to read what is in doubt: a machine that stopped meanwhile has a record that changed later. */
+/** As long as a sweep takes to read what is in doubt: a VMI that stopped meanwhile has a record that changed later. */
 const LAUNCHERS_FOR_MS = 60_000;
 /** After so many reads of single pods one list of all is cheaper. */
 const LIST_AFTER = 50;

@@ -88,7 +88,7 @@ function renew(before: Notes, uid: string, pods: readonly PodFacts[], from: 'wat
   };
 }
 
-/** Only this is worth a note: pods with the usual grace are waited for that long anyway, and those that ended not at all. */
+/** Null where no note is needed: the usual grace is waited for anyway, and a pod that has ended is not waited for. */
 function longGraceMs(pod: PodFacts): number | null {
   const hasEnded = !isAlive(pod) && pod.haveAllEnded;
   return hasEnded || pod.graceSeconds <= USUAL_GRACE_SECONDS ? null : pod.graceSeconds * 1_000;

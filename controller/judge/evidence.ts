@@ -20,16 +20,16 @@ export interface Evidence {
   /** Pods that have not finished, have this address in their status, and no other record of it in another domain. */
   readonly claimants: readonly PodFacts[];
   readonly node: NodeSighting;
-  /** Of that node. From the watch alone: it decides only how long is waited, never whether an address is free. */
+  /** The agent of that node, from the watch alone: it decides only how long is waited, never whether an address is free. */
   readonly agent: AgentSighting;
   readonly owner: OwnerEvidence;
   /** Since when this leader has read, without a break, that the owner does not want the address. */
   readonly ownerAbsentSinceMs: number | null;
   /** Since when this leader has read, without a break, that the kind of the owner is not served. */
   readonly notServedSinceMs: number | null;
-  /** Of a Retained record: how many of its namespace became Retained before it. */
+  /** How many records of the namespace became Retained before this one, if it is Retained. */
   readonly retainedBefore: number;
-  /** Of a Retained record: whether its holder has had another address on this interface and in this family since. */
+  /** Whether the holder of a Retained record has had another address on this interface and in this family since. */
   readonly isSuperseded: boolean;
   /** Since when this leader has read, without a break, that the pod with the holder's uid is gone. Null: not read yet. */
   readonly goneSinceMs: number | null;

@@ -13,7 +13,7 @@ export function toSuspect(spec: RecordSpec): RecordSpec {
   return { ...spec, state: 'Suspect' };
 }
 
-/** The record as the pod that has the address needs it. Of its sandbox nothing is known, unless the record is of this very pod. */
+/** The record as the pod that has the address needs it. Nothing is known of its sandbox, unless the record is of this very pod. */
 export function toAllocated({ until: _, ...spec }: RecordSpec, pod: PodFacts): RecordSpec {
   const { containerID, netns, netnsInode, bootID, machineID, ...holder } = spec.holder;
   const known = { containerID, netns, netnsInode, bootID, machineID, network: holder.network };

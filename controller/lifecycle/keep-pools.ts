@@ -20,7 +20,7 @@ export interface KeepPoolsOptions extends ReconcilerContext {
   readonly records: RecordsView;
   readonly ledger: Pick<Ledger, 'takenOf'>;
   readonly events: Events;
-  /** For how long records may still be missing, because the store may have been restored and agents write them back. */
+  /** How long records may still be missing, because the store may have been restored and agents write them back. */
   readonly recordsMissingForMs: () => number;
   /** Pools come under the subnet of their network. */
   readonly adoptPools: boolean;

@@ -19,11 +19,11 @@ export interface EndpointFacts {
 export interface EndpointRules {
   /** Pods of StatefulSets keep their addresses. */
   readonly enableStatefulSet: boolean;
-  /** Also delete endpoints without records that the controller did not make. */
+  /** Whether endpoints without records are deleted too, if the controller did not make them. */
   readonly enableCleanOutdatedEndpoint: boolean;
 }
 
-/** Of the fields that are there, the endpoint gets these values; everything else stays. */
+/** The endpoint gets the values of the fields that are there; everything else stays. */
 export interface EndpointChange {
   readonly isProjected?: true;
   readonly finalizers?: readonly string[];

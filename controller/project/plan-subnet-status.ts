@@ -26,7 +26,7 @@ export interface SubnetFacts {
   readonly generation: number;
   /** Why it contradicts an earlier subnet or pool; else null. */
   readonly overlap: string | null;
-  /** Who does not get what it wants; null where no pools are made from subnets. */
+  /** The applications that do not get what they want; null where no pools are made from subnets. */
   readonly shortages: readonly Shortage[] | null;
 }
 

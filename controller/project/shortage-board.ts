@@ -1,7 +1,7 @@
 import { Listeners } from '#controller/cluster-view/listeners.ts';
 import type { Shortage } from '#pkg/autopool/shortage.ts';
 
-/** Who lacks what, by subnet. It is written into the status of the subnet by its projection. */
+/** Which applications lack addresses, by subnet. It is written into the status of the subnet by its projection. */
 export class ShortageBoard {
   readonly #bySubnet = new Map<string, readonly Shortage[]>();
   readonly #listeners = new Listeners<string>();

@@ -33,7 +33,7 @@ export interface Reconciler {
   readonly failed: string;
   readonly debounceMs: number;
   readonly workers?: number;
-  /** Of a key whose pass failed; that of the work queue by default. */
+  /** The backoff of a key whose pass failed; that of the work queue by default. */
   readonly backoff?: BackoffRange;
   /** No pass starts before these have synced: in a cache that is not complete an existing object looks deleted. */
   readonly caches: readonly { readonly synced: Promise<void> }[];

@@ -41,7 +41,7 @@ export interface ServeVitistackOptions extends ReconcilerContext {
   readonly ledger: Pick<Ledger, 'create' | 'amend' | 'release' | 'get'>;
   readonly events: Events;
   readonly rangeRules: RangeRules;
-  /** For how long records may still be missing, because the store may have been restored and agents write them back. */
+  /** How long records may still be missing, because the store may have been restored and agents write them back. */
   readonly recordsMissingForMs: () => number;
   readonly lookEveryMs?: number;
   readonly providerSettings: ProviderSettings;

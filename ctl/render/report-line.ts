@@ -9,7 +9,7 @@ export interface Report {
   readonly lines: readonly ReportLine[];
 }
 
-/** A record as the check saw it. What stands behind these words is for the reader. */
+/** A record as the check saw it. The rest of its line is for people and is not read. */
 export interface ReportLine {
   /** `release-in-doubt`: also without proof that its sandbox is gone. */
   readonly action: (typeof ACTIONS)[number];

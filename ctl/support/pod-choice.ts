@@ -11,7 +11,7 @@ export interface ChosenPod {
   readonly isController: boolean;
 }
 
-/** Whose logs and metrics are worth reading: controllers, then agents that are not ready or have restarted, then the others. */
+/** Sorts pods by how much their logs and metrics tell: controllers, then agents that are not ready or have restarted, then the others. */
 export function choosePods(pods: readonly KubeObject[]): ChosenPod[] {
   const ranked = pods.map((pod) => ({ pod, rank: rankOf(pod) }));
   ranked.sort((a, b) => a.rank - b.rank || (a.pod.metadata.name < b.pod.metadata.name ? -1 : 1));

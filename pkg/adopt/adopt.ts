@@ -8,7 +8,7 @@ import type { AdoptionPlan } from './plan-adoption.ts';
 export interface AdoptionSource {
   /** The name of the ConfigMap that says that its addresses have their records. */
   readonly marker: string;
-  /** Who may still give out addresses. */
+  /** Accounts that may still give out addresses. */
   findWriters(client: KubeClient): Promise<string[]>;
   /** What it gave out that has no record. */
   look(client: KubeClient): Promise<Look>;
@@ -35,7 +35,7 @@ export interface Adoption {
   readonly records: readonly RecordSpec[];
   readonly collisions: readonly string[];
   readonly unreadable: readonly string[];
-  /** Who may still give out addresses: service accounts of the other address manager. */
+  /** The service accounts of the other address manager that may still give out addresses. */
   readonly writers: readonly string[];
 }
 

@@ -16,7 +16,7 @@ export const ALLOWED_NAMESPACES = 'ipledger.io/allowed-namespaces';
 /** How many addresses the pools made for the applications of one namespace may have together. */
 export const MOST_PER_NAMESPACE = 'ipledger.io/max-ips-per-namespace';
 
-/** Who may have pools made from a subnet, and how much; null: no limit, as in Spiderpool. */
+/** Which namespaces may have pools made from a subnet, and how much; null: no limit, as in Spiderpool. */
 export interface SubnetLimits {
   readonly allowedNamespaces: readonly string[] | null;
   readonly mostPerNamespace: number | null;

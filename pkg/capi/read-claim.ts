@@ -8,7 +8,7 @@ export interface Claim extends NamespacedIdentity {
   readonly isPaused: boolean;
   /** It is deleted here because it was moved to another management cluster, with its address. */
   readonly isMovedAway: boolean;
-  /** Of `spec.clusterName`, else of the label; null if it belongs to no cluster. */
+  /** From `spec.clusterName`, else from the label; null if it belongs to no cluster. */
   readonly cluster: string | null;
   readonly pool: string;
   /** `status.addressRef.name`. */

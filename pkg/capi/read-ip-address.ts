@@ -14,7 +14,7 @@ export interface MachineAddress {
   readonly finalizers: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   readonly owners: readonly StoredOwner[];
-  /** Of the owner reference to an IPAddressClaim that is marked as the controller; null if there is none. */
+  /** The uid in the owner reference to an IPAddressClaim that is marked as the controller; null if there is none. */
   readonly claimUid: string | null;
   /** `spec.claimRef.name`. */
   readonly claim: string | null;
@@ -54,7 +54,7 @@ function readClaimUid(owners: readonly StoredOwner[]): string | null {
   return owner === undefined ? null : readName(owner['uid']);
 }
 
-/** Of any version of the group: the API server converts, and leaves references as they are. */
+/** Compares any version of the group: the API server converts, and leaves references as they are. */
 export function isClaimReference({ apiVersion, kind }: StoredOwner): boolean {
   return kind === CLAIMS.kind && typeof apiVersion === 'string' && apiVersion.startsWith(`${CLAIMS.group}/`);
 }

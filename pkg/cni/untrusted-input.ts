@@ -44,7 +44,7 @@ export function isNetworkName(text: string): boolean {
   return text.length <= MAX_NETWORK_NAME && NAME.test(text);
 }
 
-/** Of a pod or its namespace; empty where the runtime knows none. A slash would make two names look like one. */
+/** A name of a pod or of its namespace; empty where the runtime knows none. A slash would make two names look like one. */
 export function isPodName(text: string): boolean {
   return isPlainText(text, MAX_POD_NAME) && !text.includes('/') && !LONE_SURROGATE.test(text);
 }

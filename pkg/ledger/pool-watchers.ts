@@ -1,6 +1,6 @@
 import type { OnPoolChange, PoolChange } from './pool-change.ts';
 
-/** Who watches which pool. */
+/** The watchers of each pool. */
 export class PoolWatchers {
   readonly #watchers = new Map<string, Set<OnPoolChange>>();
 

@@ -97,7 +97,6 @@ async function tryRead(read: ReadValues): Promise<readonly NamedValue[]> {
 }
 
 interface DurationNames {
-  /** Of the histogram. */
   readonly histogram: string;
   gauge(statistic: (typeof STATISTICS)[number]): string;
 }

@@ -90,7 +90,7 @@ function nodeMismatch(pool: Pool, { node }: PoolRequest): string | null {
     : notSelected(`node ${node.name}`, node.labels, 'nodeAffinity', pool.nodeAffinity);
 }
 
-/** Of pods and of claims: the namespace is asked for in both. */
+/** Used for pods and for claims, which both have a namespace. */
 export function namespaceMismatch(pool: Pool, { namespace }: Pick<PoolRequest, 'namespace'>): string | null {
   return pool.namespaceNames.length > 0
     ? notAmong(`namespace ${namespace.name}`, namespace.name, 'namespaceName', pool.namespaceNames)

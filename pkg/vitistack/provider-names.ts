@@ -24,7 +24,7 @@ export function allocationName(configuration: string, interfaceName: string): st
 }
 
 /**
- * For the case that another NetworkConfiguration and interface have the same name in one: `a` with `b-c`, and `a-b` with `c`. No name
+ * The name where another NetworkConfiguration and interface have the same name in one: `a` with `b-c`, and `a-b` with `c`. No name
  * of an interface has the slash that is hashed here.
  */
 export function otherAllocationName(configuration: string, interfaceName: string): string {

@@ -23,7 +23,7 @@ export interface StaticSource {
   readonly isTerminating: boolean;
   /** `spec.ipAllocation.static`. */
   readonly block: Fields;
-  /** Of the NetworkNamespace: it has what Vitistack found out where the block does not say. */
+  /** The status of the NetworkNamespace: it has what Vitistack found out where the block does not say. */
   readonly status: Fields;
 }
 

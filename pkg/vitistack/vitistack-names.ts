@@ -5,7 +5,7 @@ import { toLabelValue } from '#pkg/record/record-metadata.ts';
 const NETWORK_NAMESPACE_LABEL = 'vitistack.io/network-namespace';
 const NETWORK_CONFIGURATION_LABEL = 'vitistack.io/network-configuration';
 
-/** Keeps an IPAllocation until its address is given back. Of our own domain, so that two operators never remove each other's. */
+/** Keeps an IPAllocation until its address is given back. It is of our own domain, so that two operators never remove each other's. */
 export const ALLOCATION_FINALIZER = 'ipledger.io/release-address';
 /** The two that static-ip-operator sets. We take over its objects, so we must be able to end them too. */
 export const CONFIGURATION_FINALIZER = 'vitistack.io/static-ip-finalizer';

@@ -20,7 +20,7 @@ export class HomeNetns implements Disposable {
     return this.#inside(netns, openAddressList);
   }
 
-  /** And the list of its links. */
+  /** The list of the links of a namespace; it stays bound to the namespace too. */
   openLinkListIn(netns: number): number {
     return this.#inside(netns, () => openSync('/proc/thread-self/net/dev', 'r'));
   }

@@ -93,12 +93,12 @@ export async function linkControlOffThread(fd: number, request: number, argument
   return (await offThread(ioctl, fd, request, argument)) >= 0;
 }
 
-/** For an argument that points to other memory, which must not be collected before the call ends. */
+/** The address of memory that an argument points to. The memory must not be collected before the call ends. */
 export function pointerTo(bytes: Buffer): bigint {
   return koffi.address(bytes);
 }
 
-/** For calls that may wait for a lock of the kernel. errno stays on the other thread, so a failed call is repeated on this one. */
+/** Runs a call that may wait for a lock of the kernel on another thread. errno stays on the other thread, so a failed call is repeated on this one. */
 function offThread<Args extends unknown[]>(call: Call<Args>, ...args: Args): Promise<number> {
   inFlight.add(args);
   return new Promise((resolve, reject) => {

@@ -17,7 +17,7 @@ export interface VitistackClaim {
   readonly configuration: string;
   /** RFC 3339 in whole seconds. */
   readonly createdAt: string;
-  /** For people: the object that says so. */
+  /** The object that says so, for the report. */
   readonly source: string;
 }
 

@@ -103,7 +103,7 @@ const spec = object(
   ['address', 'prefix', 'domain', 'pool', 'state', 'holder'],
   {
     description: 'The address, who has it, and how it is used.',
-    // Who writes a record writes all of it. As one field it takes half of the managedFields away, a fifth of the object.
+    // Every writer of a record writes the whole spec. As one field the spec has half of the managedFields, a fifth of the object.
     'x-kubernetes-map-type': 'atomic',
     ...rules(...SPEC_RULES),
   },

@@ -18,9 +18,9 @@ export interface ClientOptions {
   readonly limits?: Partial<TransportLimits>;
   readonly timing?: Timing;
   readonly maxAnswerBytes?: number;
-  /** For one page of a list; the default is 16 MiB. */
+  /** The limit of one page of a list; the default is 16 MiB. */
   readonly maxPageBytes?: number;
-  /** For all pages of a list that is kept; the default is 512 MiB. */
+  /** The limit of all pages of a list that is kept; the default is 512 MiB. */
   readonly maxListBytes?: number;
 }
 
@@ -33,7 +33,7 @@ export interface ApiCall extends Target, CallOptions {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly accept?: string;
-  /** For large answers with much repetition only, because it costs the API server CPU. */
+  /** Use it for large answers with much repetition only, because it costs the API server CPU. */
   readonly compress?: boolean;
   readonly contentType?: string;
   readonly body?: unknown;
@@ -115,7 +115,7 @@ export class Caller {
   }
 }
 
-/** A write that ended with a server error may have been done; who sent it must look first. */
+/** A write that ended with a server error may have been done; its caller must look first. */
 function mayAskAgain({ method }: ApiCall, { because, retryAfterMs }: Failure): boolean {
   if (because === 'TooManyRequests') return true;
   return because === 'ServerError' && method === 'GET' && retryAfterMs !== undefined;
@@ -134,8 +134,8 @@ interface Pause {
 }
 
 /**
- * Pauses that the API server asked for (Retry-After) and that the call which heard of them could not wait for. They bind the calls
- * that follow: a loop that repeats a failed call need not know about Retry-After.
+ * Pauses that the API server asked for (Retry-After), where the call that got the answer had no time to wait. The calls that follow
+ * wait for them, so a loop that repeats a failed call need not know about Retry-After.
  */
 class AskedPauses {
   readonly #timing: Timing;

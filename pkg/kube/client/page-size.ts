@@ -1,4 +1,4 @@
-/** Of a page of full objects: it is parsed in one piece, in some milliseconds, and is garbage afterwards. */
+/** The size of a page of full objects: it is parsed in one piece, in some milliseconds, and is garbage afterwards. */
 const WANTED_BYTES = 1 << 20;
 /** The first page, while the size of the objects is unknown. */
 const FIRST = 100;

@@ -34,12 +34,12 @@ export interface PageSink<P> {
 export interface ListLimits {
   /** Objects per request; 0 for all in one. Without it pages have about 1 MiB. */
   readonly pageSize: number | undefined;
-  /** For all pages and restarts together. Without it a page has the time of any call, and the list two minutes. */
+  /** The time of all pages and restarts together. Without it a page has the time of any call, and the list two minutes. */
   readonly timeoutMs: number | undefined;
-  /** For each page. Without it one page may take all the time of the list. */
+  /** The time of each page. Without it one page may take all the time of the list. */
   readonly pageTimeoutMs: number | undefined;
   readonly maxPageBytes: number;
-  /** For all pages together; a list that is not kept has no such limit. */
+  /** The limit of all pages together; a list that is not kept has no such limit. */
   readonly maxBytes: number;
 }
 

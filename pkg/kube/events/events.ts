@@ -13,7 +13,7 @@ export interface EmittedEvent {
   readonly type: 'Normal' | 'Warning';
   /** One word in CamelCase, for programs. */
   readonly reason: string;
-  /** For people. */
+  /** The sentence that people read. */
   readonly note: string;
   /** Events of an object that are equal in this are the same Event, whatever their notes say; without it the note decides. */
   readonly sameAs?: string;

@@ -11,7 +11,7 @@ export const CLUSTERS: Resource = {
   kind: 'Cluster',
 };
 
-/** Of the in-cluster IPAM provider; they share the group with the contract. */
+/** The pools of the in-cluster IPAM provider; they share the group with the contract. */
 const IN_CLUSTER = { group: IPAM.group, version: 'v1alpha2' };
 
 export const IN_CLUSTER_POOLS: Resource = { ...IN_CLUSTER, plural: 'inclusterippools', kind: 'InClusterIPPool' };

@@ -144,7 +144,7 @@ export function isRestoredSince(now: string, before: string): boolean {
   return isOlder(now, before) || BigInt(now) - BigInt(before) > BUMP;
 }
 
-/** For comparing many versions. One that is not a number counts as the oldest: it must not be the reason to free a record. */
+/** A number to compare versions by. One that is not a number counts as the oldest: it must not be the reason to free a record. */
 export function toRevision(resourceVersion: string): bigint {
   return isNumber(resourceVersion) ? BigInt(resourceVersion) : 0n;
 }

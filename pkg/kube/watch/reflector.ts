@@ -68,7 +68,7 @@ export class Reflector implements AsyncDisposable {
   /** The version of the last list or event, also while a new list is due. */
   #lastVersion = '0';
   #badWatches = 0;
-  /** For the list that is due: it may need several tries. */
+  /** Whether the restore was reported for the list that is due, which may need several tries. */
   #hasToldRestore = false;
   /** After a break the server may be another one, on a store that was restored. */
   #mustCompare = false;

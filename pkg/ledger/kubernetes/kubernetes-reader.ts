@@ -18,7 +18,7 @@ const PAUSE = { firstMs: 50, mostMs: 1_000 };
 export interface ReadLimits {
   /** After it no other try is made. */
   readonly timeoutMs: number;
-  /** For one try, and for each page of a list. */
+  /** The time of one try, and of each page of a list. */
   readonly attemptTimeoutMs: number;
 }
 

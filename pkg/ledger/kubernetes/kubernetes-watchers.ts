@@ -13,7 +13,7 @@ interface Watched {
 }
 
 /**
- * Who watches which pool; all who watch one pool share one watch. It starts where the pool was last read, or where the watch
+ * The watchers of each pool; those of one pool share one watch. It starts where the pool was last read, or where the watch
  * before it ended: from "now" on it would miss what changed since. A watcher that joins a running watch gets the report that
  * changes may have been missed.
  */

@@ -7,7 +7,7 @@ import { prepareTransaction } from './sqlite-transaction.ts';
 
 /**
  * The ledger of a host without Kubernetes, in one file whose directory exists already.
- * Who opens it holds the lock of the data directory (`lockDataDirectory`).
+ * The caller holds the lock of the data directory (`lockDataDirectory`).
  */
 export async function openSqliteLedger(file: string, options: { now?: () => Date } = {}): Promise<LocalLedger> {
   const db = openDatabase(file);
