@@ -63,6 +63,18 @@ test('waits, probes and conflicts are counted, and gauges are read at the scrape
   expect(values.get('ipledger_waiting_adds')).toBe(7);
 });
 
+test('durations have a histogram, and real gauges for average, max, min and latest', async () => {
+  const set = new MetricSet();
+  const metrics = exportAgentMetrics(set);
+  for (const ms of [200, 4_000, 600]) metrics.queueWait(ms);
+  const values = await valuesOf(set);
+  const statistics = ['average', 'max', 'min', 'latest'].map((it) =>
+    values.get(`spiderpool_ipam_allocation_${it}_limit_duration_seconds`)?.toFixed(3),
+  );
+  expect(statistics).toEqual(['1.600', '4.000', '0.200', '0.600']);
+  expect(values.get('spiderpool_ipam_allocation_limit_duration_seconds_bucket{le="1"}')).toBe(2);
+});
+
 test('a failure counts under one cause at most', async () => {
   for (const reason of Object.keys(REASONS) as Reason[]) {
     const set = new MetricSet();

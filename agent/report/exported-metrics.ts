@@ -1,5 +1,5 @@
 import type { Reason } from '#pkg/errors/reasons.ts';
-import type { Count, MetricSet } from '#pkg/metrics/metric-set.ts';
+import type { Count, Level, MetricSet, Observed } from '#pkg/metrics/metric-set.ts';
 import type { AgentMetrics, WatchedGauge } from './agent-metrics.ts';
 
 type Cause = 'internal' | 'no_available_pool' | 'retries_exhausted' | 'ip_used_out';
@@ -81,8 +81,8 @@ class VerbMetrics {
   readonly #conflicts: Count;
   readonly #byCause: ReadonlyMap<Cause, Count>;
   readonly #byReason: Count;
-  readonly #took: ReturnType<MetricSet['durations']>;
-  readonly #waited: ReturnType<MetricSet['durations']>;
+  readonly #took: Durations;
+  readonly #waited: Durations;
 
   constructor(set: MetricSet, verb: 'allocation' | 'release', causes: readonly Cause[]) {
     const prefix = `spiderpool_ipam_${verb}`;
@@ -94,11 +94,14 @@ class VerbMetrics {
     this.#byCause = new Map(causes.map((cause) => [cause, ofCause(cause)]));
     const help = `Calls for ${verb} that failed, by reason`;
     this.#byReason = set.counter(`ipledger_${verb}_failures_total`, help, ['reason']);
-    const durations = (kind: string, what: string) =>
-      set.durations(
-        { histogram: `${prefix}_${kind}seconds`, gauge: (it) => `${prefix}_${it}_${kind}seconds` },
-        `${what} for ${verb}`,
-      );
+    const durations = (kind: string, what: string) => {
+      const level = (statistic: Statistic) =>
+        set.level(
+          `${prefix}_${statistic}_${kind}seconds`,
+          `${what} for ${verb}, ${statistic} since the start, seconds`,
+        );
+      return new Durations(set.histogram(`${prefix}_${kind}seconds`, `${what} for ${verb}, seconds`), level);
+    };
     this.#took = durations('duration_', 'Calls');
     this.#waited = durations('limit_duration_', 'Waiting for the turn of calls');
   }
@@ -119,5 +122,35 @@ class VerbMetrics {
 
   conflict(): void {
     this.#conflicts.add();
+  }
+}
+
+type Statistic = 'average' | 'max' | 'min' | 'latest';
+
+/** A histogram, and the four gauges that Spiderpool's dashboards show, since the start of the process. */
+class Durations {
+  readonly #histogram: Observed;
+  readonly #levels: Readonly<Record<Statistic, Level>>;
+  #count = 0;
+  #sumSeconds = 0;
+  #max = 0;
+  #min = Number.POSITIVE_INFINITY;
+
+  constructor(histogram: Observed, level: (statistic: Statistic) => Level) {
+    this.#histogram = histogram;
+    this.#levels = { average: level('average'), max: level('max'), min: level('min'), latest: level('latest') };
+  }
+
+  observe(ms: number): void {
+    const seconds = ms / 1000;
+    this.#count += 1;
+    this.#sumSeconds += seconds;
+    this.#max = Math.max(this.#max, seconds);
+    this.#min = Math.min(this.#min, seconds);
+    this.#histogram.observe(seconds);
+    this.#levels.average.set(this.#sumSeconds / this.#count);
+    this.#levels.max.set(this.#max);
+    this.#levels.min.set(this.#min);
+    this.#levels.latest.set(seconds);
   }
 }

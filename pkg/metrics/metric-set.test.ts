@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
 import { MetricSet } from './metric-set.ts';
 
-const NAMES = { histogram: 'took_seconds', gauge: (statistic: string) => `took_${statistic}_seconds` };
-
 test('counters count, by label where they have one', async () => {
   const set = new MetricSet();
   const probes = set.counter('probes_total', 'Probes', ['verdict']);
@@ -31,10 +29,12 @@ test('a gauge is read at every scrape, and one that throws costs nobody else any
   expect(text.toLowerCase()).toContain('\nbroken nan\n');
 });
 
-test('durations: the buckets, and real gauges for average, max, min and latest', async () => {
+test('a histogram has the buckets, and a level keeps what was set last', async () => {
   const set = new MetricSet();
-  const took = set.durations(NAMES, 'Calls');
-  for (const ms of [200, 4_000, 600]) took.observe(ms);
+  const took = set.histogram('took_seconds', 'Calls');
+  for (const seconds of [0.2, 4, 0.6]) took.observe(seconds);
+  const level = set.level('took_max_seconds', 'Longest call');
+  for (const seconds of [0.2, 4]) level.set(seconds);
   const text = await set.text();
   expect([...text.matchAll(/took_seconds_bucket\{le="([^"]+)"\} (\d+)/g)].map(([, le, n]) => `${le}=${n}`)).toEqual([
     '0.1=0',
@@ -48,8 +48,5 @@ test('durations: the buckets, and real gauges for average, max, min and latest',
     '15=3',
     '+Inf=3',
   ]);
-  expect(text).toContain('# TYPE took_average_seconds gauge\ntook_average_seconds 1.6');
-  expect(text).toContain('\ntook_max_seconds 4\n');
-  expect(text).toContain('\ntook_min_seconds 0.2\n');
-  expect(text).toContain('\ntook_latest_seconds 0.6\n');
+  expect(text).toContain('# TYPE took_max_seconds gauge\ntook_max_seconds 4\n');
 });

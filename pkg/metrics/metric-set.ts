@@ -1,13 +1,21 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 const BUCKETS_SECONDS = [0.1, 0.3, 0.5, 1, 3, 5, 7, 10, 15];
-const STATISTICS = ['average', 'max', 'min', 'latest'] as const;
 
 type Labels = Readonly<Record<string, string>>;
 
 /** Counts upwards; `labels` as it was registered with. */
 export interface Count {
-  add(labels?: Labels): void;
+  add(): void;
+  add(labels: Labels): void;
+}
+
+export interface Observed {
+  observe(seconds: number): void;
+}
+
+export interface Level {
+  set(value: number): void;
 }
 
 interface NamedValue {
@@ -32,7 +40,7 @@ export class MetricSet {
 
   counter(name: string, help: string, labels: readonly string[] = []): Count {
     const counter = new Counter({ name, help, labelNames: [...labels], registers: [this.#registry] });
-    return { add: (given = {}) => counter.inc({ ...given }) };
+    return { add: counter.inc.bind(counter) };
   }
 
   /** Asked at every scrape. What it throws costs this one value, not the scrape. */
@@ -60,8 +68,14 @@ export class MetricSet {
     }
   }
 
-  durations(names: ConstructorParameters<typeof Durations>[1], help: string): Durations {
-    return new Durations(this.#registry, names, help);
+  /** How long something takes, in seconds. */
+  histogram(name: string, help: string): Observed {
+    return new Histogram({ name, help, buckets: BUCKETS_SECONDS, registers: [this.#registry] });
+  }
+
+  /** A gauge that keeps the value which was set last. */
+  level(name: string, help: string): Level {
+    return new Gauge({ name, help, registers: [this.#registry] });
   }
 
   /** Node's own: heap, event loop, garbage collection. They cost something, so they are asked for. */
@@ -93,46 +107,5 @@ async function tryRead(read: ReadValues): Promise<readonly NamedValue[]> {
     return await read();
   } catch {
     return [];
-  }
-}
-
-interface DurationNames {
-  readonly histogram: string;
-  gauge(statistic: (typeof STATISTICS)[number]): string;
-}
-
-/** How long something takes: a histogram, and the four gauges that Spiderpool's dashboards show, since the start of the process. */
-class Durations {
-  readonly #histogram: Histogram;
-  readonly #gauges: Readonly<Record<(typeof STATISTICS)[number], Gauge>>;
-  #count = 0;
-  #sumMs = 0;
-  #max = 0;
-  #min = Number.POSITIVE_INFINITY;
-
-  constructor(registry: Registry, names: DurationNames, help: string) {
-    const registers = [registry];
-    this.#histogram = new Histogram({
-      name: names.histogram,
-      help: `${help}, seconds`,
-      buckets: BUCKETS_SECONDS,
-      registers,
-    });
-    const gauge = (statistic: (typeof STATISTICS)[number]) =>
-      new Gauge({ name: names.gauge(statistic), help: `${help}, ${statistic} since the start, seconds`, registers });
-    this.#gauges = { average: gauge('average'), max: gauge('max'), min: gauge('min'), latest: gauge('latest') };
-  }
-
-  observe(ms: number): void {
-    const seconds = ms / 1000;
-    this.#count += 1;
-    this.#sumMs += ms;
-    this.#max = Math.max(this.#max, seconds);
-    this.#min = Math.min(this.#min, seconds);
-    this.#histogram.observe(seconds);
-    this.#gauges.average.set(this.#sumMs / this.#count / 1000);
-    this.#gauges.max.set(this.#max);
-    this.#gauges.min.set(this.#min);
-    this.#gauges.latest.set(seconds);
   }
 }
