@@ -28,7 +28,7 @@ type Act = (work: (session: Session) => Promise<ExitCode>, need?: Need) => Promi
 const EXIT_CODES = `
 Exit codes: 0 done, or the answer is yes; 1 the answer is no (findings, no holder, not released, not
 imported); 2 no answer (wrong usage, agent not running, permission denied).
-Who is asked: --socket or --kubeconfig, else the environment's IPLEDGER_SOCKET, else its KUBECONFIG, else the agent of this
+Who is asked: --socket or --kubeconfig (with --context), else the environment's IPLEDGER_SOCKET, else its KUBECONFIG, else the agent of this
 host. Of the API server only pools, subnets, list, who, conflicts, in-use, check, release, support and import can be asked.`;
 
 const ALTHOUGH_IN_DOUBT = [
@@ -49,6 +49,7 @@ export function buildProgram(terminal: Terminal, act: Act): Command {
     .description('Asks the ipledger agent of this host, or the API server, who holds which address, and why.')
     .option('--socket <path>', `ask the agent behind this socket; without any choice ${DEFAULT_SOCKET}`)
     .option('--kubeconfig <file>', 'ask the API server of this file')
+    .option('--context <name>', 'ask the cluster of this context of the kubeconfig')
     .addOption(new Option('-o, --output <format>', 'how answers are printed').choices(OUTPUTS).default('text'))
     .hook('preAction', refuseReport)
     .exitOverride()

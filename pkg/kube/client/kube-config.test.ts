@@ -64,6 +64,32 @@ describe('a kubeconfig', () => {
     expect((await load()).headers).toEqual({ authorization: 'Bearer two' });
   });
 
+  test('several files are merged as kubectl does it: the first word counts, and a missing file is passed over', async () => {
+    await using directory = await makeDirectory();
+    const [missing, first, second] = ['missing', 'one/first', 'second'].map((name) => join(directory.path, name));
+    if (missing === undefined || first === undefined || second === undefined) throw new Error('three names');
+    await mkdir(dirname(first));
+    await writeFile(join(dirname(first), 'token'), 'from-a-file');
+    await writeKubeconfig(first, { cluster: { server: 'https://first' }, user: { tokenFile: 'token' } });
+    const other = {
+      clusters: ['c', 'd'].map((name) => ({ name, cluster: { server: `https://second-${name}` } })),
+      users: ['u', 'v'].map((name) => ({ name, user: { token: `of-${name}` } })),
+      contexts: [{ name: 'y', context: { cluster: 'd', user: 'v' } }],
+      'current-context': 'y',
+    };
+    await writeFile(second, JSON.stringify(other));
+    const file = [missing, first, second];
+    expect(await accessFrom({ from: 'kubeconfig', file })()).toMatchObject({
+      origin: 'https://first',
+      headers: { authorization: 'Bearer from-a-file' },
+    });
+    expect(await accessFrom({ from: 'kubeconfig', file, context: 'y' })()).toMatchObject({
+      origin: 'https://second-d',
+      headers: { authorization: 'Bearer of-v' },
+    });
+    await expect(accessFrom({ from: 'kubeconfig', file: [missing] })()).rejects.toThrow(`there is no file ${missing}`);
+  });
+
   test.each([
     { name: 'no such file', cluster: null, message: 'cannot be read' },
     { name: 'no address', cluster: { server: 'nonsense' }, message: 'nonsense is not the address' },

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import { dirname, resolve } from 'node:path';
@@ -10,7 +11,8 @@ import type { Access, LoadAccess } from '#pkg/kube/transport/connection.ts';
 export type AccessSource =
   /** The service account of this pod. Tests set `root` to another directory than `/`. */
   | { readonly from: 'cluster'; readonly root?: string }
-  | { readonly from: 'kubeconfig'; readonly file: string; readonly context?: string };
+  /** Several files are merged as kubectl does it: the first one that says something is right, and a missing one is passed over. */
+  | { readonly from: 'kubeconfig'; readonly file: string | readonly string[]; readonly context?: string };
 
 /** Throws `bad-config` for a configuration that cannot work. Each load reads all files again. */
 export function accessFrom(source: AccessSource): LoadAccess {
@@ -29,12 +31,38 @@ function readConfig(source: AccessSource): KubeConfig {
   const config = new KubeConfig();
   try {
     if (source.from === 'cluster') config.loadFromCluster(source.root);
-    else config.loadFromFile(source.file);
+    else mergeInto(config, readFiles(source.file));
   } catch (thrown) {
     throw badConfig(`the kubeconfig cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`, thrown);
   }
   if (source.from === 'kubeconfig' && source.context !== undefined) config.setCurrentContext(source.context);
   return config;
+}
+
+function readFiles(file: string | readonly string[]): KubeConfig[] {
+  if (typeof file === 'string') return [readFrom(file)];
+  const there = file.filter((path) => existsSync(path));
+  if (there.length === 0) throw new Error(`there is no file ${file.join(', no file ')}`);
+  return there.map(readFrom);
+}
+
+/** Paths in a file are relative to its directory, so each is read by itself. */
+function readFrom(file: string): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromFile(file);
+  return config;
+}
+
+/** The merge of client-node refuses a name that is in two files. */
+function mergeInto(config: KubeConfig, files: readonly KubeConfig[]): void {
+  config.clusters = firstOfEachName(files.flatMap(({ clusters }) => clusters));
+  config.users = firstOfEachName(files.flatMap(({ users }) => users));
+  config.contexts = firstOfEachName(files.flatMap(({ contexts }) => contexts));
+  config.currentContext = files.find(({ currentContext }) => currentContext)?.currentContext ?? '';
+}
+
+function firstOfEachName<T extends { readonly name: string }>(items: readonly T[]): T[] {
+  return [...new Map(items.toReversed().map((item) => [item.name, item])).values()].toReversed();
 }
 
 async function toAccess(config: KubeConfig): Promise<Access> {
@@ -68,13 +96,17 @@ function toHeaders({ headers, auth }: RequestOptions): Record<string, string> {
 }
 
 /** client-node does not support kubectl's `tokenFile`. It wins over `token`, and its path is relative to the kubeconfig. */
-async function readTokenFile(file: string, userName: string | undefined): Promise<string | null> {
-  const text = await readFile(file, 'utf8');
-  if (!text.includes('tokenFile')) return null;
-  const { parse } = await import('yaml');
-  const entry = parse(text).users?.find((it: unknown) => isMap(it) && it['name'] === userName);
-  const path = entry?.user?.tokenFile;
-  return typeof path === 'string' ? (await readFile(resolve(dirname(file), path), 'utf8')).trim() : null;
+async function readTokenFile(from: string | readonly string[], userName: string | undefined): Promise<string | null> {
+  for (const file of [from].flat().filter((path) => existsSync(path))) {
+    const text = await readFile(file, 'utf8');
+    if (!text.includes('tokenFile') && typeof from === 'string') return null;
+    const { parse } = await import('yaml');
+    const entry = parse(text)?.users?.find((it: unknown) => isMap(it) && it['name'] === userName);
+    const path = entry?.user?.tokenFile;
+    if (typeof path === 'string') return (await readFile(resolve(dirname(file), path), 'utf8')).trim();
+    if (entry !== undefined) return null;
+  }
+  return null;
 }
 
 function badConfig(message: string, cause?: unknown): IpamError {
