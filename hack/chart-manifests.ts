@@ -15,6 +15,7 @@ export const RENDERED: Readonly<Record<string, readonly string[]>> = {
   'flow-control.yaml': [],
   'monitoring.yaml': ['podMonitor.install'],
   'rbac-cluster-api.yaml': ['clusterAPI.enabled'],
+  'rbac-support.yaml': ['support.enabled'],
   'rbac-vitistack-import.yaml': ['vitistack.enabled'],
   'rbac-vitistack.yaml': ['vitistack.enabled'],
   'rbac.yaml': ['namespace.create'],

@@ -20,26 +20,25 @@ interface Cluster {
 const LOG_LINES = 2_000;
 const LOG_BYTES = 1 << 20;
 const LIST_MS = 60_000;
-/** The settings, and the marker that lets agents begin. Other ConfigMaps of the namespace are not ours. */
-const OWN_CONFIG_MAPS = /^(spiderpool-conf|ipledger-adopted)$/;
+/** The settings, and the markers of imports. They are read by name: other ConfigMaps of the namespace are not ours. */
+const OWN_CONFIG_MAPS = ['spiderpool-conf', 'ipledger-adopted', 'ipledger-adopted-vitistack'];
 const REPORTERS = ['ipledger.io/agent', 'ipledger.io/controller'];
 
 /** Everything that a question about this cluster needs, and no Secret. */
 export async function clusterPieces(cluster: Cluster): Promise<Piece[]> {
   const { client, admin, namespace } = cluster;
-  const pods = await client.list(PODS, { namespace, labelSelector: OWN_PODS });
+  const own = { namespace, labelSelector: OWN };
+  const pods = await client.list(PODS, own);
   const chosen = pods.ok ? choosePods(pods.object.items) : [];
-  const listed = (path: string, resource: Resource, query: ListQuery = {}, keep: Keep = () => true): Piece => ({
+  const listed = (path: string, resource: Resource, query: ListQuery = {}): Piece => ({
     path,
-    read: async () => toJsonText((await items(client, resource, query)).filter(keep).map(redact)),
+    read: async () => toJsonText((await items(client, resource, query)).map(redact)),
   });
   return [
     { path: 'versions/api-server.txt', read: async () => `${sure(await client.version())}\n` },
-    listed('settings/config-maps.json', CONFIG_MAPS, { namespace }, ({ metadata }) =>
-      OWN_CONFIG_MAPS.test(metadata.name),
-    ),
-    listed('workloads/deployments.json', DEPLOYMENTS, { namespace }),
-    listed('workloads/daemon-sets.json', DAEMON_SETS, { namespace }),
+    { path: 'settings/config-maps.json', read: async () => toJsonText((await configMaps(cluster)).map(redact)) },
+    listed('workloads/deployments.json', DEPLOYMENTS, own),
+    listed('workloads/daemon-sets.json', DAEMON_SETS, own),
     { path: 'workloads/pods.json', read: async () => toJsonText(sure(pods).items.map(redact)) },
     listed('nodes.json', NODES),
     listed('ledger/pools.json', POOLS),
@@ -54,15 +53,16 @@ export async function clusterPieces(cluster: Cluster): Promise<Piece[]> {
   ];
 }
 
-/** Both daemons have the component in their labels, and a name that begins alike. */
-const OWN_PODS = 'app.kubernetes.io/component in (agent,controller)';
+/** The labels of both daemons, of their workloads too. Others in the namespace may have an agent or a controller as well. */
+const OWN =
+  'app.kubernetes.io/name in (ipledger,ipledger-controller),app.kubernetes.io/component in (agent,controller)';
 
-type Keep = (object: KubeObject) => boolean;
+async function configMaps({ client, namespace }: Cluster): Promise<KubeObject[]> {
+  const read = await Promise.all(OWN_CONFIG_MAPS.map((name) => client.get(CONFIG_MAPS, { namespace, name })));
+  return read.filter((it) => it.ok || it.because !== 'NotFound').map(sure);
+}
 
-function piecesOfPod(
-  { client, namespace }: Cluster,
-  { name, containers, restarted, isController }: ChosenPod,
-): Piece[] {
+function piecesOfPod({ client, namespace }: Cluster, { name, containers, restarted, metricsPort }: ChosenPod): Piece[] {
   const short = name.slice(-60);
   const log = (container: string, previous: boolean): Piece => ({
     path: `logs/${short}.${container.slice(0, 20)}${previous ? '.previous' : ''}.log`,
@@ -71,13 +71,15 @@ function piecesOfPod(
       return sure(await client.text(PODS, { namespace, name }, 'log', limits));
     },
   });
-  const port = isController ? 5721 : 5711;
   return [
     ...containers.map((container) => log(container, false)),
     ...restarted.map((container) => log(container, true)),
     {
       path: `metrics/${short}.txt`,
-      read: async () => sure(await client.text(PODS, { namespace, name: `${name}:${port}` }, 'proxy/metrics')),
+      read: async () => {
+        if (metricsPort === null) throw new IpamError('bad-config', 'the pod has no port with the name metrics');
+        return sure(await client.text(PODS, { namespace, name: `${name}:${metricsPort}` }, 'proxy/metrics'));
+      },
     },
   ];
 }

@@ -4,9 +4,13 @@ import { choosePods, MOST_PODS } from './pod-choice.ts';
 
 const pod = (name: string, component: string, state: { ready: boolean; restartCount: number } | null): KubeObject => ({
   metadata: { name, uid: 'u', resourceVersion: '1', labels: { 'app.kubernetes.io/component': component } },
-  spec: { initContainers: [{ name: 'install' }], containers: [{ name: 'main' }] },
+  spec: { initContainers: [{ name: 'install' }], containers: [{ name: 'main', ports: PORTS }] },
   status: state === null ? {} : { containerStatuses: [{ name: 'main', ...state }] },
 });
+const PORTS = [
+  { name: 'health', containerPort: 1 },
+  { name: 'metrics', containerPort: 15_711 },
+];
 const FINE = { ready: true, restartCount: 0 };
 
 test('controllers come first, then agents in trouble, then the others, and not all of thousands', () => {
@@ -24,6 +28,11 @@ test('controllers come first, then agents in trouble, then the others, and not a
     name: 'z-restarted',
     containers: ['install', 'main'],
     restarted: ['main'],
-    isController: false,
+    metricsPort: 15_711,
   });
+});
+
+test('a pod without a port of that name has no port for metrics', () => {
+  const { metadata } = pod('agent-1', 'agent', FINE);
+  expect(choosePods([{ metadata, spec: { containers: [{ name: 'main' }] } }])).toMatchObject([{ metricsPort: null }]);
 });

@@ -8,7 +8,7 @@ export interface ChosenPod {
   readonly containers: readonly string[];
   /** These containers have restarted: the log before the restart is wanted too. */
   readonly restarted: readonly string[];
-  readonly isController: boolean;
+  readonly metricsPort: number | null;
 }
 
 /** Sorts pods by how much their logs and metrics tell: controllers, then agents that are not ready or have restarted, then the others. */
@@ -19,7 +19,7 @@ export function choosePods(pods: readonly KubeObject[]): ChosenPod[] {
     name: pod.metadata.name,
     containers: [...namesIn(pod, 'initContainers'), ...namesIn(pod, 'containers')],
     restarted: statuses(pod).flatMap(({ name, restarts }) => (restarts > 0 ? [name] : [])),
-    isController: isController(pod),
+    metricsPort: metricsPortOf(pod),
   }));
 }
 
@@ -34,9 +34,20 @@ function isController({ metadata }: KubeObject): boolean {
   return metadata.labels?.['app.kubernetes.io/component'] === 'controller';
 }
 
+/** A setting may have moved it, so it is found by its name. */
+function metricsPortOf(pod: KubeObject): number | null {
+  const ports = containersIn(pod, 'containers').flatMap(({ ports: declared }) => listOf(declared));
+  const port = Number(ports.find(({ name }) => name === 'metrics')?.['containerPort']);
+  return Number.isInteger(port) ? port : null;
+}
+
 function namesIn(pod: KubeObject, field: 'containers' | 'initContainers'): string[] {
+  return containersIn(pod, field).flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
+}
+
+function containersIn(pod: KubeObject, field: 'containers' | 'initContainers'): Readonly<Record<string, unknown>>[] {
   const spec = isMap(pod['spec']) ? pod['spec'] : {};
-  return listOf(spec[field]).flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
+  return listOf(spec[field]);
 }
 
 function statuses(pod: KubeObject): { name: string; isReady: boolean; restarts: number }[] {

@@ -47,6 +47,7 @@ test.each(['chart', 'chart-crds'])('helm lint finds nothing in deploy/%s', async
 const ON = [
   'clusterAPI.enabled',
   'vitistack.enabled',
+  'support.enabled',
   'namespace.create',
   'podMonitor.install',
   'serviceMonitor.install',

@@ -8,6 +8,7 @@ import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.t
 import { specOf } from '#test/contract/record-spec.ts';
 import { writeKubeconfig } from '#test/support/api-credentials.ts';
 import { callApi } from '#test/support/api-request.ts';
+import { applyManifests, kubectl } from '#test/support/manifests.ts';
 import { openMemoryTerminal } from '#test/support/memory-terminal.ts';
 import { plainToken } from '#test/support/service-account-tokens.ts';
 import { type LedgerCluster, startLedgerCluster } from './ledger-cluster.ts';
@@ -28,7 +29,7 @@ beforeAll(async () => {
     expect(status, JSON.stringify(answer)).toBe(201);
   };
   const core = `/api/v1/namespaces/${NAMESPACE}`;
-  const metadata = (name: string) => ({ name, labels: { 'app.kubernetes.io/component': 'agent' } });
+  const labelsOf = (name: string) => ({ 'app.kubernetes.io/name': name, 'app.kubernetes.io/component': 'agent' });
   const env = [
     { name: 'TOKEN', value: SECRET },
     { name: 'IPLEDGER_LOG_LEVEL', value: 'debug' },
@@ -40,9 +41,23 @@ beforeAll(async () => {
     data: { 'conf.yml': 'enableIPv4: true' },
   });
   await create(`${core}/pods`, {
-    metadata: metadata('agent-1'),
+    metadata: { name: 'agent-1', labels: labelsOf('ipledger') },
     spec: { containers: [{ name: 'main', image: 'i', env }], terminationGracePeriodSeconds: 0 },
   });
+  // An agent of another product in our namespace. Its arguments and its log are not ours to send.
+  const args = [`--password=${SECRET}`];
+  const foreign = { containers: [{ name: 'main', image: 'i', args }], terminationGracePeriodSeconds: 0 };
+  await create(`${core}/pods`, { metadata: { name: 'agent-of-others', labels: labelsOf('backup') }, spec: foreign });
+  for (const name of ['ipledger', 'backup']) {
+    const labels = labelsOf(name);
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'i' }] } };
+    const spec = { selector: { matchLabels: labels }, template };
+    const workload = name === 'ipledger' ? spec : { ...spec, template: { ...template, spec: foreign } };
+    for (const plural of ['deployments', 'daemonsets']) {
+      const path = `/apis/apps/v1/namespaces/${NAMESPACE}/${plural}`;
+      await create(path, { metadata: { name: `agent-of-${name}`, labels }, spec: workload });
+    }
+  }
   const event = (name: string, reportingComponent: string) => ({
     metadata: { name },
     involvedObject: { kind: 'Pod', name: 'web-0', namespace: NAMESPACE },
@@ -85,6 +100,9 @@ test('an archive of a cluster has settings, workloads, the ledger and our Events
   expect(code).toBe(0);
   expect(namesIn(files.get('settings/config-maps.json'))).toEqual(['spiderpool-conf']);
   expect(namesIn(files.get('workloads/pods.json'))).toContain('agent-1');
+  for (const file of ['deployments', 'daemon-sets']) {
+    expect(namesIn(files.get(`workloads/${file}.json`))).toEqual(['agent-of-ipledger']);
+  }
   expect(namesIn(files.get('ledger/records.json'))).toEqual(['10.0.0.5']);
   expect(namesIn(files.get('events/agent.json'))).toEqual(['ours']);
   expect(files.get('versions/api-server.txt')).toMatch(/^v1\.\d+/);
@@ -93,6 +111,21 @@ test('an archive of a cluster has settings, workloads, the ledger and our Events
   expect(all).not.toContain('managedFields');
   // No kubelet runs here, and it is kubelet that has the logs of pods.
   expect(files.get('missing.txt')).toMatch(/^logs\/ipledger-agent-worker-0\.main\.log: /m);
+});
+
+test('the role for it covers everything but what a kubelet has', async () => {
+  const { server } = cluster;
+  await applyManifests(server, 'rbac-support.yaml');
+  const kubeconfig = join(server.dir, 'supporter.yaml');
+  const adminToken = await plainToken(server, 'ipledger-ctl');
+  await writeKubeconfig(kubeconfig, server.url, { caFile: server.caFile, adminToken });
+  const { code, files } = await collect(kubeconfig);
+  await kubectl(server, ['delete', '--filename', join(import.meta.dirname, '../../deploy/rbac-support.yaml')]);
+  expect(code).toBe(0);
+  const missing = (files.get('missing.txt') ?? '').split('\n').filter((line) => line !== '');
+  expect(missing.length).toBeGreaterThan(0);
+  expect(missing.filter((line) => !/^(logs|metrics)\//.test(line) || line.includes('Forbidden'))).toEqual([]);
+  expect(namesIn(files.get('events/agent.json'))).toEqual(['ours']);
 });
 
 test('what the rights do not cover is named, and the rest is there', async () => {

@@ -17,6 +17,7 @@ const IN_ORDER = [
   'rbac.yaml',
   'flow-control.yaml',
   'rbac-cluster-api.yaml',
+  'rbac-support.yaml',
   'rbac-vitistack-import.yaml',
   'vitistack-crds',
   'rbac-vitistack.yaml',
