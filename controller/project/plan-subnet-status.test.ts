@@ -37,6 +37,7 @@ test('what its pools were given, by name and as ranges; pools of other networks 
   expect(status).toEqual({
     totalIPCount: 30,
     allocatedIPCount: 6,
+    freeIPCount: 24,
     controlledIPPools:
       `{"auto4-web":{"ips":["10.0.0.10-10.0.0.12"],"application":"apps_v1_Deployment_prod_${name}"},` +
       '"z-hand":{"ips":["10.0.0.20","10.0.0.29-10.0.0.30"]}}',
@@ -44,10 +45,11 @@ test('what its pools were given, by name and as ranges; pools of other networks 
   });
   expect(plan(pools, status)).toBeNull();
   expect(plan(pools, { ...status, allocatedIPCount: 5 })).toEqual(status);
+  expect(plan(pools, { ...status, freeIPCount: 25 })).toEqual(status);
 });
 
 test('without pools there is no controlledIPPools at all', () => {
-  expect(plan([], {})).toEqual({ totalIPCount: 30, allocatedIPCount: 0, conditions: [READY] });
+  expect(plan([], {})).toEqual({ totalIPCount: 30, allocatedIPCount: 0, freeIPCount: 30, conditions: [READY] });
 });
 
 test('conditions of others stay', () => {

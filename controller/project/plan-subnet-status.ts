@@ -16,6 +16,7 @@ import { asRead, type JsonCount, toJsonCount } from './json-count.ts';
 export interface SubnetStatus {
   readonly totalIPCount: JsonCount;
   readonly allocatedIPCount: JsonCount;
+  readonly freeIPCount: JsonCount;
   /** JSON as Spiderpool writes it: the ranges of each pool. */
   readonly controlledIPPools?: string;
   readonly conditions: readonly unknown[];
@@ -47,14 +48,20 @@ export function planSubnetStatus(
   const status: SubnetStatus = omitAbsent({
     totalIPCount: toJsonCount(subnet.addresses.size),
     allocatedIPCount: toJsonCount(given.size),
+    freeIPCount: toJsonCount(subnet.addresses.subtract(given).size),
     controlledIPPools:
       own.length === 0
         ? undefined
         : JSON.stringify(Object.fromEntries(own.map((pool) => [pool.name, controlled(subnet, pool)]))),
     conditions,
   });
-  const { totalIPCount, allocatedIPCount } = status;
-  const readBack = { ...status, totalIPCount: asRead(totalIPCount), allocatedIPCount: asRead(allocatedIPCount) };
+  const { totalIPCount, allocatedIPCount, freeIPCount } = status;
+  const readBack = {
+    ...status,
+    totalIPCount: asRead(totalIPCount),
+    allocatedIPCount: asRead(allocatedIPCount),
+    freeIPCount: asRead(freeIPCount),
+  };
   return isDeepStrictEqual(readBack, found) ? null : status;
 }
 

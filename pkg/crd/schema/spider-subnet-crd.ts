@@ -16,6 +16,7 @@ const status = object(
       description: 'JSON from pool to the ranges it has. Absent while there is none.',
     },
     allocatedIPCount: countOf('How many addresses the pools of the subnet have.'),
+    freeIPCount: countOf('How many addresses of the subnet no pool has.'),
     totalIPCount: countOf('How many addresses the subnet has: ips without excludeIPs.'),
     conditions: CONDITIONS,
   },
@@ -30,6 +31,6 @@ export const SPIDER_SUBNET_CRD = spiderpoolKind({
   scope: 'Cluster',
   hasStatusSubresource: true,
   labels: SEEN_BY_MOVE,
-  columns: [...NETWORK_COLUMNS, ['READY', 'string', READY]],
+  columns: [...NETWORK_COLUMNS, ['FREE', 'integer', '.status.freeIPCount'], ['READY', 'string', READY]],
   schema: object({ spec, status }, ['spec'], { description: 'A network whose addresses are handed to pools.' }),
 });
