@@ -27,13 +27,14 @@ export async function putCaBundles(client: KubeClient, bundle: string): Promise<
     if (!found.ok) throw new Error(`${resource.plural} ${CONFIGURATION}: ${found.because}: ${found.message}`);
     const webhooks: unknown[] = Array.isArray(found.object['webhooks']) ? found.object['webhooks'] : [];
     if (webhooks.every((webhook) => clientConfigOf(webhook)['caBundle'] === caBundle)) continue;
-    changed.push(resource.kind);
     const trusting = webhooks.map((webhook) => ({
       ...(isMap(webhook) ? webhook : {}),
       clientConfig: { ...clientConfigOf(webhook), caBundle },
     }));
     const written = await client.update(resource, { ...found.object, webhooks: trusting });
-    if (!written.ok && written.because !== 'Conflict') {
+    if (written.ok) changed.push(resource.kind);
+    // Another process changed it meanwhile: the next look decides.
+    else if (written.because !== 'Conflict') {
       throw new Error(`the caBundle of ${resource.plural} ${CONFIGURATION}: ${written.because}: ${written.message}`);
     }
   }
