@@ -63,13 +63,16 @@ export class PoolLine implements Disposable {
   }
 
   #note(change: PoolChange): void {
+    if (change.kind === 'unknown') {
+      this.#readSoon(this.#pauseMs() + SHORTEST_READ_PAUSE_MS);
+      return;
+    }
     const view = this.#deps.views.known(this.#pool);
-    if (change.kind === 'unknown') this.#readSoon(this.#pauseMs() + SHORTEST_READ_PAUSE_MS);
-    const value = view === null || change.kind === 'unknown' ? null : valueIn(view, change.name);
+    const value = view === null ? null : valueIn(view, change.name);
     if (view === null || value === null) return;
     this.#endRest(value);
     if (change.kind === 'freed') this.#rest(value, change.uid);
-    else view.markTaken(value);
+    else view.markTaken(value, change.kind === 'suspect' ? 'Suspect' : change.state);
     if (change.kind === 'suspect') view.suspects.add(value);
     else view.suspects.forget(value);
     if (change.kind === 'suspect') this.#listener.onLook();

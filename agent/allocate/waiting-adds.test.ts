@@ -181,6 +181,23 @@ test('an address that became Suspect while it was reserved is probed when the re
   expect(world.served).toEqual(['pod-0']);
 });
 
+test('the refusal of a call that waited counts the states as they are then', async () => {
+  await using world = await startContendedPool(3);
+  await world.others.keep('10.0.0.10');
+  const adding = world.add('pod-0');
+  const refused = expect(adding).rejects.toMatchObject({
+    message: expect.stringMatching(/v4 3\/3 used \(2 kept for absent pods\)/),
+  });
+  await world.settled();
+  await world.others.release('10.0.0.10');
+  await world.others.take('10.0.0.10');
+  await world.others.keep('10.0.0.11');
+  await world.others.keep('10.0.0.12');
+  world.tellAll();
+  world.timing.pass(20_000);
+  await refused;
+});
+
 test('what a read finds while a reservation changes is not lost', async () => {
   await using world = await startWaiting(3, 1);
   const { catalog } = world.made;

@@ -67,7 +67,8 @@ export class PoolView {
   /** A load that calls should wait for. */
   #awaited: Promise<void> | null = null;
   #isLoaded = false;
-  #stateCounts: ReadonlyMap<RecordState, number> = new Map();
+  /** Of taken addresses, as far as it is not just Allocated. */
+  #states = new Map<bigint, RecordState>();
   #picks = 0;
   #own: OwnShare;
 
@@ -105,6 +106,7 @@ export class PoolView {
     this.#free = new FreeSpace(this.usable.subtract(taken));
     this.#own = new OwnShare(before.share, this.#free);
     this.#cursor = before.#cursor;
+    this.#states = before.#states;
     this.#picks = before.#picks;
     this.#isLoaded = true;
   }
@@ -117,9 +119,13 @@ export class PoolView {
     return this.usable.size - this.#free.size;
   }
 
-  /** How many addresses are in which state, as of the last load. */
+  /** How many addresses are in which state other than Allocated, by the last load and by the watch of the pool since. */
   get stateCounts(): ReadonlyMap<RecordState, number> {
-    return this.#stateCounts;
+    const counts = new Map<RecordState, number>();
+    for (const [value, state] of this.#states) {
+      if (this.usable.contains(value)) counts.set(state, (counts.get(state) ?? 0) + 1);
+    }
+    return counts;
   }
 
   get isLoaded(): boolean {
@@ -194,6 +200,7 @@ export class PoolView {
     this.#picked.delete(value);
     this.#loading?.writes.push({ value, isFree: false });
     this.#free.take(value);
+    this.#states.delete(value);
   }
 
   /** The create of the picked address was lost. It stays picked, so that no load offers it to the same call again. */
@@ -216,14 +223,17 @@ export class PoolView {
 
   markFree(value: bigint): void {
     this.#loading?.writes.push({ value, isFree: true });
+    this.#states.delete(value);
     if (this.#picked.has(value)) this.#picked.set(value, 'back');
     else if (!this.usable.contains(value)) this.#noteOutside(value, true);
     else if (this.#free.give(value)) this.#own.noteBack(value);
   }
 
   /** It is taken, according to the watch of the pool. */
-  markTaken(value: bigint): void {
+  markTaken(value: bigint, state: RecordState): void {
     this.#loading?.writes.push({ value, isFree: false });
+    if (state === 'Allocated') this.#states.delete(value);
+    else this.#states.set(value, state);
     if (this.#picked.get(value) === 'back') this.#picked.set(value, 'picked');
     if (this.usable.contains(value)) this.#free.take(value);
     else this.#noteOutside(value, false);
@@ -245,11 +255,8 @@ export class PoolView {
     const takenSet = IntervalSet.of(taken.map(({ value }) => ({ first: value, last: value })));
     const free = new FreeSpace(this.usable.subtract(takenSet));
     this.#takenOutside = takenSet.subtract(this.usable);
-    const byState = Map.groupBy(
-      taken.filter(({ value }) => this.usable.contains(value)),
-      ({ state }) => state,
-    );
-    this.#stateCounts = new Map([...byState].map(([state, some]) => [state, some.length]));
+    const states = taken.filter(({ state }) => state !== 'Allocated');
+    this.#states = new Map(states.map(({ value, state }) => [value, state]));
     const suspects = taken.filter(({ state }) => state === 'Suspect');
     this.suspects.replace(suspects.map(({ value }) => value));
     for (const [value, picked] of this.#picked) {

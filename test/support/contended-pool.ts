@@ -77,7 +77,7 @@ export async function startContendedPool(size: number, more: Partial<AgentPorts>
   const reads = new HeldRequests();
   const count = { creates: 0, reads: 0 };
   const note = (outcome: CreateOutcome) => {
-    if (outcome.taken) watch.push({ kind: 'taken', name: outcome.record.name });
+    if (outcome.taken) watch.push({ kind: 'taken', name: outcome.record.name, state: 'Allocated' });
     return outcome;
   };
   const release: Ledger['release'] = async (seen) => {
@@ -109,6 +109,13 @@ export async function startContendedPool(size: number, more: Partial<AgentPorts>
     release: async (address: string) => {
       const record = await below.get(address);
       if (record?.spec.holder.node === 'worker-2') await release(record);
+    },
+    /** The next pod of its holder gets it. */
+    keep: async (address: string) => {
+      const record = await below.get(address);
+      if (record === null) return;
+      await below.amend(record, { ...record.spec, state: 'Retained' });
+      watch.push({ kind: 'taken', name: address, state: 'Retained' });
     },
     makeSuspect: async (address: string) => {
       const record = await below.get(address);

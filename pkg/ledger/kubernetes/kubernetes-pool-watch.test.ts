@@ -86,7 +86,7 @@ describe('watchPool', () => {
       streams[0]?.write(`${JSON.stringify({ type, object })}\n`);
     const expected = [
       { kind: 'unknown' },
-      { kind: 'taken', name },
+      { kind: 'taken', name, state: 'Allocated' },
       { kind: 'suspect', name },
       { kind: 'freed', name, uid },
     ];

@@ -4,6 +4,7 @@ import { Backoff, pauseAfter, sleep } from '#pkg/kube/transport/timing.ts';
 import type { WatchItem } from '#pkg/kube/watch/watch-item.ts';
 import { readWatch } from '#pkg/kube/watch/watch-stream.ts';
 import type { OnPoolChange, PoolChange } from '#pkg/ledger/pool-change.ts';
+import { RECORD_STATES } from '#pkg/record/ip-record.ts';
 import { RECORD_LABELS } from '#pkg/record/record-metadata.ts';
 import { poolSelector } from './kubernetes-reader.ts';
 import { IP_RECORDS } from './kubernetes-write.ts';
@@ -103,5 +104,6 @@ export class PoolWatch implements AsyncDisposable {
 function toChange({ type, object }: Exclude<WatchItem, { type: 'BOOKMARK' }>): PoolChange {
   const { name, uid, labels } = object.metadata;
   if (type === 'DELETED') return { kind: 'freed', name, uid };
-  return { kind: labels?.[RECORD_LABELS.state] === 'Suspect' ? 'suspect' : 'taken', name };
+  const state = RECORD_STATES.find((it) => it === labels?.[RECORD_LABELS.state]) ?? 'Allocated';
+  return state === 'Suspect' ? { kind: 'suspect', name } : { kind: 'taken', name, state };
 }
