@@ -35,12 +35,14 @@ export function planAddressRecord({ address, claim, pool, record }: ObservedAddr
     return claim === null && address.finalizers.includes(ADDRESS_FINALIZER) ? { do: 'let-go' } : NOTHING;
   }
   if (address.claim === null || pool?.pool == null) return NOTHING;
+  const isNamedLikeClaim = address.claim === address.name;
   // A claim of another pool only has the name.
-  const own = claim?.pool === address.pool ? claim : null;
+  const own = isNamedLikeClaim && claim?.pool === address.pool ? claim : null;
   if (own?.isDeleting === true && !own.isMovedAway) return NOTHING;
-  const uid = address.claimUid ?? own?.uid;
-  const { namespace } = address;
-  const identity = { namespace, name: address.claim, pool: pool.name, ...(uid === undefined ? {} : { uid }) };
+  const uid = isNamedLikeClaim ? (address.claimUid ?? own?.uid) : undefined;
+  // Of its own name: a claim gives back the records of its name, and would give back the number of an IPAddress that it never gets.
+  const { namespace, name } = address;
+  const identity = { namespace, name, pool: pool.name, ...(uid === undefined ? {} : { uid }) };
   if (record !== null) {
     return isRecordOfClaim(record, identity) ? NOTHING : { do: 'report', message: describeCollision(address, record) };
   }

@@ -192,6 +192,13 @@ describe('the record of an IPAddress', () => {
     expect(plan({ address, claim: null, pool: null })).toEqual({ do: 'let-go' });
   });
 
+  test('is of the name of the IPAddress where that is not the name of its claim, which would give it back as a second one', () => {
+    const address = buildIpAddress({ name: 'extra' });
+    const verdict = plan({ address, claim: buildClaim({ isDeleting: true }) });
+    expect(verdict).toMatchObject({ do: 'create', spec: { holder: { name: 'extra' } } });
+    expect(verdict).not.toHaveProperty('spec.holder.uid');
+  });
+
   test('has not the uid of a claim of that name on another pool, which neither gets nor releases it', () => {
     const address = buildIpAddress({ claimUid: null });
     const verdict = plan({ address, claim: buildClaim({ pool: 'other', isDeleting: true }) });
