@@ -8,7 +8,13 @@ type ClaimFailure = 'PoolNotReady' | 'PoolExhausted' | 'AllocationFailed';
 /** The Ready condition as it should be. */
 export type ClaimVerdict =
   | { readonly isReady: true; readonly message: string }
-  | { readonly isReady: false; readonly reason: ClaimFailure; readonly message: string };
+  | {
+      readonly isReady: false;
+      readonly reason: ClaimFailure;
+      readonly message: string;
+      /** The words are of the API server, a quota or a webhook. */
+      readonly isOfOthers?: true;
+    };
 
 /** A merge patch of `status`. It is never empty: the schema refuses `status: {}`. */
 export interface ClaimStatus {
@@ -29,26 +35,30 @@ export function planClaimStatus(claim: Claim, verdict: ClaimVerdict, now: Date):
     observedGeneration: generation,
   };
   const isNamed = !verdict.isReady || claim.addressName === name;
-  if (isNamed && isSaid(conditions, ready)) return null;
+  const told = verdict.isReady ? String : whatIsTold(verdict);
+  if (isNamed && isSaid(conditions, ready, told)) return null;
   return {
     ...(verdict.isReady ? { addressRef: { name } } : {}),
     conditions: settleConditions(conditions, [ready], { ours: ['Ready'], now }),
   };
 }
 
-/**
- * How many claims wait changes with every claim. If the message of an exhausted pool were kept exact, one freed address would
- * cause a write for each claim that goes on waiting.
- */
-function isSaid(conditions: unknown, ready: Readonly<Record<string, unknown>>): boolean {
+function isSaid(
+  conditions: unknown,
+  ready: Readonly<Record<string, unknown>>,
+  told: (message: unknown) => string,
+): boolean {
   const found = Array.isArray(conditions) ? conditions.filter(isMap).find(({ type }) => type === 'Ready') : undefined;
   if (found === undefined) return false;
   const fields = ['status', 'reason', 'observedGeneration'];
-  const told = ready['reason'] === 'PoolExhausted' ? holdersIn : String;
   return fields.every((field) => found[field] === ready[field]) && told(found['message']) === told(ready['message']);
 }
 
-/** The holders that a message about a small pool names are kept exact. */
-function holdersIn(message: unknown): string {
-  return /\(.*\)/.exec(String(message))?.[0] ?? '';
+/**
+ * What of a message has to be as it is now. How many claims wait changes with every claim: to keep that exact would cost a write for each
+ * claim that goes on waiting, whenever one address is freed. The words of others may have a time or a number of their own in each try.
+ */
+function whatIsTold({ reason, isOfOthers }: Extract<ClaimVerdict, { isReady: false }>): (message: unknown) => string {
+  if (reason === 'PoolExhausted') return (message) => String(message).replace(/, \d+ claims? waits?$/, '');
+  return isOfOthers === true ? (message) => String(message).replaceAll(/\S*\d\S*/g, '#') : String;
 }

@@ -98,18 +98,28 @@ describe('the status of a claim', () => {
   });
 
   test('is not written again because other claims wait too, and is when the reason changes', () => {
-    const conditions = planClaimStatus(buildClaim(), full('5/5, 1 waits'), NOW)?.conditions;
+    const conditions = planClaimStatus(buildClaim(), full('5/5, 1 claim waits'), NOW)?.conditions;
     const claim = buildClaim({ conditions });
-    expect(planClaimStatus(claim, full('5/5, 90 wait'), NOW)).toBeNull();
+    expect(planClaimStatus(claim, full('5/5, 90 claims wait'), NOW)).toBeNull();
+    expect(planClaimStatus(claim, full('6/6, 1 claim waits'), NOW)).not.toBeNull();
     expect(planClaimStatus(claim, { ...full('x'), reason: 'PoolNotReady' }, NOW)).not.toBeNull();
     expect(planClaimStatus({ ...claim, generation: 2 }, full('x'), NOW)).not.toBeNull();
   });
 
   test('is written again when somebody else has the address of a small pool', () => {
-    const conditions = planClaimStatus(buildClaim(), full('1/1 (10.0.0.5 by Pod a), 1 waits'), NOW)?.conditions;
+    const conditions = planClaimStatus(buildClaim(), full('1/1 (10.0.0.5 by Pod a), 1 claim waits'), NOW)?.conditions;
     const claim = buildClaim({ conditions });
-    expect(planClaimStatus(claim, full('1/1 (10.0.0.5 by Pod a), 90 wait'), NOW)).toBeNull();
-    expect(planClaimStatus(claim, full('1/1 (10.0.0.5 by Pod b), 1 waits'), NOW)).not.toBeNull();
+    expect(planClaimStatus(claim, full('1/1 (10.0.0.5 by Pod a), 90 claims wait'), NOW)).toBeNull();
+    expect(planClaimStatus(claim, full('1/1 (10.0.0.5 by Pod b), 1 claim waits'), NOW)).not.toBeNull();
+  });
+
+  test('is written once for a refusal whose words have another number in each try, and again for another refusal', () => {
+    const refused = (message: string) =>
+      ({ isReady: false, reason: 'AllocationFailed', message, isOfOthers: true }) as const;
+    const conditions = planClaimStatus(buildClaim(), refused('webhook away: took 10.02s (try a7f)'), NOW)?.conditions;
+    const claim = buildClaim({ conditions });
+    expect(planClaimStatus(claim, refused('webhook away: took 9s (try 33c)'), NOW)).toBeNull();
+    expect(planClaimStatus(claim, refused('exceeded quota'), NOW)).not.toBeNull();
   });
 
   test('is written where the condition is there and the reference is not: a move carries no status', () => {

@@ -36,10 +36,15 @@ export interface StepDeps extends ClaimSources {
 /** A create without an answer may make its record yet: it is looked for again and again. */
 const LANDING_MS = 1_000;
 
-type Write = Exclude<ClaimStep, { do: 'rest' }>;
+export type WriteStep = Exclude<ClaimStep, { do: 'rest' }>;
 
 /** Carries out one step. What it wrote is in the sources when it returns. */
-export async function carryOutStep(step: Write, seen: ObservedClaim, deps: StepDeps, { write }: Pass): Promise<Ending> {
+export async function carryOutStep(
+  step: WriteStep,
+  seen: ObservedClaim,
+  deps: StepDeps,
+  { write }: Pass,
+): Promise<Ending> {
   const { client, claims, addresses } = deps;
   const { claim, address } = seen;
   const at = { namespace: claim.namespace, name: claim.name };
@@ -157,7 +162,7 @@ export function confirmClaim({ claim }: ObservedClaim, { client, claims }: StepD
 }
 
 async function nameRecord(
-  record: Extract<Write, { do: 'name-record' }>['record'],
+  record: Extract<WriteStep, { do: 'name-record' }>['record'],
   { uid }: Claim,
   { ledger, records, isLeader }: StepDeps,
 ): Promise<Ending> {
@@ -177,7 +182,7 @@ async function readRecordAgain(seen: IpRecord, { ledger, records }: Pick<StepDep
 }
 
 async function giveBack(
-  { record, cooldownSeconds }: Extract<Write, { do: 'release' }>,
+  { record, cooldownSeconds }: Extract<WriteStep, { do: 'release' }>,
   { claim }: ObservedClaim,
   deps: StepDeps,
 ): Promise<Ending> {

@@ -9,9 +9,10 @@ import { type Pass, type ReconcilerContext, startReconciler } from '#controller/
 import type { Claim } from '#pkg/capi/read-claim.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { isHeld } from '#pkg/record/record-value.ts';
-import { carryOutStep, confirmClaim, type StepDeps } from './carry-out-step.ts';
+import { carryOutStep, confirmClaim, type StepDeps, type WriteStep } from './carry-out-step.ts';
 import { holdOf, observe, readClaimAt } from './claim-observer.ts';
 import { type ClaimScope, isInScope } from './claim-scope.ts';
+import { sayRefusal } from './say-refusal.ts';
 import { lineOf, type WatchClaimsOptions, watchClaims } from './watch-claims.ts';
 
 export interface ReconcileClaimsOptions extends ReconcilerContext, StepDeps, WatchClaimsOptions {
@@ -89,13 +90,22 @@ export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposabl
         isConfirmed = true;
         continue;
       }
-      const ending = step.do === 'take' ? await take(seen, pass) : await carryOutStep(step, seen, options, pass);
+      const ending = await carryOut(step, seen, pass);
       isConfirmed ||= ending === 'again' && step.do === 'add-finalizer';
       if (ending === 'again') continue;
       leaveLine(key, null, lineOf(options), pass.enqueue);
       return ending === 'stop' ? LOOK_AGAIN_MS : ending;
     }
     return DEBOUNCE_MS;
+  }
+
+  async function carryOut(step: WriteStep, seen: ObservedClaim, pass: Pass): Promise<Ending> {
+    try {
+      return step.do === 'take' ? await take(seen, pass) : await carryOutStep(step, seen, options, pass);
+    } catch (thrown) {
+      await sayRefusal(step, thrown, seen, options, pass);
+      throw thrown;
+    }
   }
 
   async function take(seen: ObservedClaim, pass: Pass): Promise<Ending> {
