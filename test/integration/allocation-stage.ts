@@ -25,6 +25,8 @@ interface LeadWish {
   readonly isLeader?: () => boolean;
   readonly now?: () => Date;
   readonly recordsMissingForMs?: () => number;
+  /** VITISTACK_RANGE_FLOOR. */
+  readonly floor?: number;
 }
 
 interface Leader extends AsyncDisposable {
@@ -158,7 +160,7 @@ function startLeader(cluster: LedgerCluster, wish: LeadWish): Leader {
       isLeader: wish.isLeader ?? (() => true),
       ledger: wish.ledger ?? openKubernetesLedger(client),
       events: { emit: (event) => void told.push(event) },
-      rangeRules: { floor: 2 },
+      rangeRules: { floor: wish.floor ?? 2 },
       providerSettings: { isStrict: false },
       isAdopted: async () => true,
       recordsMissingForMs: wish.recordsMissingForMs ?? (() => 0),
