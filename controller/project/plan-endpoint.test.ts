@@ -227,6 +227,15 @@ describe('an endpoint that is there', () => {
     expect(steps.map((step) => step.do)).toEqual(['update', 'remove']);
     expect(changed(legacy, steps[0]).metadata.finalizers).toEqual([]);
   });
+
+  test('of another manager goes once it is deleted: only its finalizer is taken off, and its namespace can end', () => {
+    const { annotations: _, ...metadata } = existing.metadata;
+    const deleted = { ...metadata, finalizers: [FINALIZER], deletionTimestamp: '2026-11-16T10:00:00Z' };
+    const legacy = { ...existing, metadata: deleted };
+    const steps = plan({ existing: legacy, records: [] });
+    expect(steps.map((step) => step.do)).toEqual(['update']);
+    expect(changed(legacy, steps[0]).metadata.finalizers).toEqual([]);
+  });
 });
 
 describe('an endpoint with an owner and our finalizer', () => {

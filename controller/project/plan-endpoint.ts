@@ -61,8 +61,9 @@ export function planEndpoint(facts: EndpointFacts, rules: EndpointRules): Endpoi
 }
 
 function planRemoval(existing: SeenEndpoint, { enableCleanOutdatedEndpoint }: EndpointRules): EndpointStep[] {
-  if (!existing.isProjected && !enableCleanOutdatedEndpoint) return [];
-  return existing.isTerminating ? strip(existing) : [...strip(existing), { do: 'remove' }];
+  // Nothing else takes the finalizer of Spiderpool off, and the namespace could not end.
+  if (existing.isTerminating) return strip(existing);
+  return existing.isProjected || enableCleanOutdatedEndpoint ? [...strip(existing), { do: 'remove' }] : [];
 }
 
 /** `losesOwners`: Kubernetes would delete the endpoint with its owner. */
