@@ -9,20 +9,30 @@ import { HOST_LOCAL, TWO_NICS } from './cni-config.ts';
 const NAMESPACE = '--namespace=ipledger';
 const LIMIT = '--timeout=300s';
 
+/** Where the charts of a build are, and which image it is. */
+export interface Charts {
+  readonly chart: string;
+  readonly crds: string;
+  /** Unless it is that of the chart. */
+  readonly tag?: string;
+}
+
+const SHIPPED: Charts = { chart: CHART, crds: CRD_CHART };
+
 /** As the page for operators says it (docs/cluster.md), from the charts that are shipped. */
-export async function installIpledger(place: ServerPlace, nodeCount: number): Promise<void> {
-  await mustHelm(place, 'install', 'ipledger-crds', CRD_CHART, '--create-namespace');
-  await renewChart(place, nodeCount);
+export async function installIpledger(place: ServerPlace, nodeCount: number, charts = SHIPPED): Promise<void> {
+  await mustHelm(place, 'install', 'ipledger-crds', charts.crds, '--create-namespace');
+  await renewChart(place, nodeCount, charts);
   await untilRolledOut(place);
   for (const { name } of [TWO_NICS, HOST_LOCAL]) await createRuntimeClass(place, name);
   await kubectl(place, ['wait', '--for=condition=Ready', 'node', '--all', LIMIT]);
 }
 
 /** Whether it is installed or not; returns without waiting for the daemons. */
-export async function renewChart(place: ServerPlace, nodeCount: number): Promise<void> {
+export async function renewChart(place: ServerPlace, nodeCount: number, charts = SHIPPED): Promise<void> {
   const file = join(place.dir, 'values.json');
-  await writeFile(file, JSON.stringify(valuesFor(nodeCount)));
-  await mustHelm(place, 'upgrade', '--install', 'ipledger', CHART, `--values=${file}`);
+  await writeFile(file, JSON.stringify({ ...valuesFor(nodeCount), ...choices(charts) }));
+  await mustHelm(place, 'upgrade', '--install', 'ipledger', charts.chart, `--values=${file}`);
 }
 
 /** Agents and controllers are ready, and pools can be created. */
@@ -32,6 +42,8 @@ export async function untilRolledOut(place: ServerPlace): Promise<void> {
   const webhooks = ['mutatingwebhookconfiguration/ipledger', 'validatingwebhookconfiguration/ipledger'];
   await kubectl(place, ['wait', '--for=jsonpath={.webhooks[0].clientConfig.caBundle}', LIMIT, ...webhooks]);
 }
+
+const choices = ({ tag }: Charts) => (tag === undefined ? {} : { image: { tag } });
 
 const valuesFor = (nodeCount: number) => ({
   // What waits a minute in production waits ten seconds here.
