@@ -28,6 +28,9 @@ const patient = (client: KubeClient, ms = 20_000) => ({
   attemptTimeoutMs: 700,
 });
 
+/** How many requests an API server answers at once on one connection (its SETTINGS_MAX_CONCURRENT_STREAMS). */
+const STREAMS = 100;
+
 async function make(name: string): Promise<KubeObject> {
   const created = await admin.create(THINGS, thing(name));
   if (!created.ok) throw new Error(created.message);
@@ -107,6 +110,23 @@ describe('a paused API server', () => {
     });
     expect(again.ok || again.because === 'AlreadyExists').toBe(true);
     expect(await namesOwnedBy('x')).toEqual(['paused']);
+  });
+
+  test('with as many requests as it allows streams: a create beyond them is known not to be sent', async () => {
+    using client = clientOf(server, { limits: { connectTimeoutMs: 500 } });
+    await client.list(THINGS);
+    server.pause();
+    const first = Array.from({ length: STREAMS }, (_, at) =>
+      client.create(THINGS, thing(`stream-${at}`, { owner: 'streams' }), { timeoutMs: 6_000 }),
+    );
+    const beyond = Array.from({ length: 20 }, (_, at) =>
+      client.create(THINGS, thing(`beyond-${at}`, { owner: 'beyond' }), { timeoutMs: 1_500 }),
+    );
+    const outcomes = await Promise.all(beyond);
+    server.resume();
+    expect(outcomes.map((outcome) => !outcome.ok && outcome.because)).toEqual(outcomes.map(() => 'OutOfTime'));
+    await Promise.all(first);
+    expect(await namesOwnedBy('beyond')).toEqual([]);
   });
 });
 

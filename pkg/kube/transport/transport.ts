@@ -9,11 +9,17 @@ export interface TransportLimits extends SessionLimits {
   readonly waiting: number;
 }
 
+/**
+ * An API server answers 100 requests at once on one connection, watches included. A request beyond them would wait inside the HTTP/2
+ * client, where it cannot be told from one that was sent.
+ */
+const IN_FLIGHT = 64;
+
 export const TRANSPORT_LIMITS: TransportLimits = {
   connectTimeoutMs: 5_000,
   pingEveryMs: 10_000,
   pingTimeoutMs: 10_000,
-  inFlight: 128,
+  inFlight: IN_FLIGHT,
   waiting: 4_096,
 };
 
