@@ -59,7 +59,7 @@ test('a bundle is built again when it or its sources changed, whatever the file 
 
   writeFileSync(join(tree, 'dist/plugin.neutral.js'), 'something else');
   expect(bundles()).toBe(true);
-}, 120_000);
+});
 
 /** A Python without pip until apt-get has installed it. Its pip makes a zig that does nothing. */
 const PYTHON = `#!/bin/sh
@@ -88,4 +88,4 @@ test('for another processor it installs pip where Python has none, because zig c
   const { status, stdout, stderr } = spawnSync(join(tree, 'hack/build-plugin'), words, { env, encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toContain('installing the Debian package python3-pip');
-}, 120_000);
+});

@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 
 const importWith = (client: KubeClient): Promise<Adoption> =>
-  adopt(client, VITISTACK, { dryRun: false, marker: { adoptedAt: 'now', adoptedBy: 'test' } });
+  adopt(client, VITISTACK, { dryRun: false, namespace: 'ipledger', marker: { adoptedAt: 'now', adoptedBy: 'test' } });
 const shown = (name: string, addresses: readonly string[], more: object = {}) => ({
   name,
   ipv4Addresses: addresses,
@@ -141,7 +141,7 @@ describe.each(deaths([1, 3, 4]))('an import that is killed $when its write $writ
     importWith(client).catch(() => {});
     await died;
     const isDone = death.write === 4 && death.isSent;
-    expect(await VITISTACK.lookForLegacy(stage.admin)).toMatchObject({ isAdopted: isDone });
+    expect(await VITISTACK.lookForLegacy(stage.admin, 'ipledger')).toMatchObject({ isAdopted: isDone });
     expect(await importWith(stage.admin)).toMatchObject({
       outcome: isDone ? 'already-adopted' : 'adopted',
       collisions: [],
