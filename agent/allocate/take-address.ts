@@ -10,7 +10,7 @@ import { abandonedName } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Ledger } from '#pkg/ledger/ledger.ts';
 import { POD_ANNOTATIONS } from '#pkg/pool/annotation-keys.ts';
 import type { Pool, Route } from '#pkg/pool/pool.ts';
-import { allocatedSpec, type Holder, type IpRecord, isSameNic, type RecordSpec } from '#pkg/record/ip-record.ts';
+import { allocatedSpec, type Holder, type IpRecord, isRecordFor, type RecordSpec } from '#pkg/record/ip-record.ts';
 
 /** What a record says beyond its pool and address. */
 export interface Drafting {
@@ -160,15 +160,11 @@ async function attempt(pool: Pool, value: bigint, taking: Taking, wish: Wish): P
   const { ledger, call } = taking;
   const spec = draftRecord(pool, value, taking);
   const { record, taken } = await ledger.create(spec, { ...writeLimits(call), ...wish });
-  if (record === null || !(taken || isOurs(record, spec))) return { taken: false, record };
+  if (record === null || !(taken || isRecordFor(record, spec))) return { taken: false, record };
   if (record.spec.holder.containerID === spec.holder.containerID) return { taken: true, record };
   const holder = { ...spec.holder, attachGeneration: record.spec.holder.attachGeneration + 1 };
   const claimed = await ledger.amend(record, { ...record.spec, holder }, writeLimits(call));
   return claimed.done ? { taken: true, record: claimed.record } : { taken: false, record: null };
-}
-
-function isOurs(record: IpRecord, spec: RecordSpec): boolean {
-  return record.spec.state === 'Allocated' && isSameNic(record.spec.holder, spec.holder);
 }
 
 function isOver({ call, nowMs }: Taking): boolean {

@@ -2,7 +2,7 @@ import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'nod
 import { basename, join } from 'node:path';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
 import { decodeRecord } from '#pkg/record/decode-record.ts';
-import { holderKey, type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
+import { type IpRecord, recordKey } from '#pkg/record/ip-record.ts';
 import { refuseForeignDirectory } from './private-directory.ts';
 
 /** A live sandbox of this node uses an address whose record belongs to another holder. */
@@ -74,7 +74,7 @@ export class AnsweredStore {
     const known = this.#records.get(record.name);
     const isSame = known?.uid === record.uid && known.resourceVersion === record.resourceVersion;
     if (isSame && !this.#log.isIncomplete) return;
-    const before = this.#byNic.get(nicOf(record));
+    const before = this.#byNic.get(recordKey(record));
     if (before !== undefined && before !== record.name) this.forget(before);
     this.#put(record);
     this.#log.append({ keep: record });
@@ -91,12 +91,12 @@ export class AnsweredStore {
     const known = this.#records.get(record.name);
     if (known !== undefined) this.#remove(known);
     this.#records.set(record.name, record);
-    this.#byNic.set(nicOf(record), record.name);
+    this.#byNic.set(recordKey(record), record.name);
   }
 
   #remove(record: IpRecord): void {
     this.#records.delete(record.name);
-    if (this.#byNic.get(nicOf(record)) === record.name) this.#byNic.delete(nicOf(record));
+    if (this.#byNic.get(recordKey(record)) === record.name) this.#byNic.delete(recordKey(record));
   }
 
   /** Resolves when the file says what the memory says, or the disk did not take it: then the next refresh writes it. */
@@ -118,10 +118,6 @@ export class AnsweredStore {
       onTrouble(basename(path), toIpamError(thrown).message);
     }
   }
-}
-
-function nicOf(record: IpRecord): string {
-  return holderKey(record.spec.holder, recordFamily(record));
 }
 
 /** One line of the file. */

@@ -8,15 +8,7 @@ import type { Pods } from '#agent/sources/pods.ts';
 import { type IpamError, toIpamError } from '#pkg/errors/ipam-error.ts';
 import { REASONS } from '#pkg/errors/reasons.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import {
-  describeHolder,
-  holderKey,
-  type IpRecord,
-  isSameHolder,
-  isSameNic,
-  isTimed,
-  recordFamily,
-} from '#pkg/record/ip-record.ts';
+import { describeHolder, type IpRecord, isSameHolder, isSameNic, isTimed, recordKey } from '#pkg/record/ip-record.ts';
 
 export interface RecordRestorerDeps {
   /** Not the ledger that journals abandoned creates: a create that arrives late here has a live sandbox, and must not be released. */
@@ -87,8 +79,9 @@ export class RecordRestorer {
       ({ spec }) => spec.state === 'Allocated' && pods.known(spec.holder.uid ?? '')?.isAlive === true,
     );
     // A second record of an interface is a leftover, and must not replace the one that an ADD was answered with.
-    const known = new Set(living.filter(({ name }) => answered.knows(name)).map(keyOf));
-    for (const record of living) if (answered.knows(record.name) || !known.has(keyOf(record))) answered.keep(record);
+    const known = new Set(living.filter(({ name }) => answered.knows(name)).map(recordKey));
+    for (const record of living)
+      if (answered.knows(record.name) || !known.has(recordKey(record))) answered.keep(record);
   }
 
   async #inTurn(record: IpRecord, work: () => Promise<IpRecord | null>): Promise<IpRecord | null> {
@@ -191,8 +184,4 @@ function isOlderAttachment({ spec: { holder } }: IpRecord, answered: IpRecord): 
   const { containerID, attachGeneration } = answered.spec.holder;
   const isOther = isSameNic(holder, answered.spec.holder) && holder.containerID !== containerID;
   return isOther && (holder.containerID === undefined || holder.attachGeneration < attachGeneration);
-}
-
-function keyOf(record: IpRecord): string {
-  return holderKey(record.spec.holder, recordFamily(record));
 }

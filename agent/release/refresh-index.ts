@@ -3,7 +3,7 @@ import type { BeginLooks } from '#agent/node/netns-look.ts';
 import type { NodeIndex } from '#agent/node/node-index.ts';
 import type { Pods } from '#agent/sources/pods.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
-import { holderKey, type IpRecord, recordFamily } from '#pkg/record/ip-record.ts';
+import { type IpRecord, ownedKey } from '#pkg/record/ip-record.ts';
 import type { RecordRestorer } from './record-restorer.ts';
 import type { Releaser } from './releaser.ts';
 
@@ -78,7 +78,7 @@ async function reclaimSuspects({ ledger, index, pods, beginLooks, log }: Refresh
 async function dropSecondRecords({ index, releaser, log }: RefreshDeps, judgedAtMs: number): Promise<void> {
   const groups = Map.groupBy(
     index.all().filter(({ spec }) => spec.state === 'Allocated'),
-    keyOf,
+    ownedKey,
   );
   for (const records of groups.values()) {
     const answered = records.filter((record) => index.isAnswered(record));
@@ -88,9 +88,4 @@ async function dropSecondRecords({ index, releaser, log }: RefreshDeps, judgedAt
       log.warn({ address: record.spec.address, outcome }, 'second address of one interface given back');
     }
   }
-}
-
-function keyOf(record: IpRecord): string {
-  const { holder } = record.spec;
-  return `${holderKey(holder, recordFamily(record))} ${holder.uid}`;
 }

@@ -1,5 +1,5 @@
+import { comparePoolAge } from '#pkg/crd/later-overlaps.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
-import { compareText } from '#pkg/pool/order.ts';
 import type { SubnetPool, SubnetSituation } from './subnet-situation.ts';
 
 export interface Parted {
@@ -24,7 +24,7 @@ export function partOverlaps(situation: SubnetSituation): Parted {
   for (const set of recorded.values()) inUse = inUse.union(set);
   const contested = new Set<string>();
   const kept = new Map<string, SubnetPool>();
-  for (const it of pools.toSorted(compareAge)) {
+  for (const it of pools.toSorted(comparePoolAge)) {
     const { name, addresses, auto, isTerminating } = it.pool;
     const own = recorded.get(name) ?? IntervalSet.EMPTY;
     if (auto !== null && !isTerminating) {
@@ -46,9 +46,4 @@ function recordedAddresses({ pools, records }: SubnetSituation): ReadonlyMap<str
       return [name, IntervalSet.of(values.map(({ value }) => ({ first: value, last: value })))];
     }),
   );
-}
-
-/** As agents judge which of two pools is the earlier one (`pkg/crd/later-overlaps.ts`). */
-function compareAge(a: SubnetPool, b: SubnetPool): number {
-  return compareText(a.createdAt, b.createdAt) || compareText(a.pool.name, b.pool.name);
 }

@@ -1,4 +1,5 @@
 import type { Interval } from '#pkg/ip/interval-set.ts';
+import { compareText } from '#pkg/pool/order.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { findOverlap } from './pool-overlap.ts';
 
@@ -16,7 +17,7 @@ export function findLaterOverlaps(pools: Iterable<DatedPool>): Map<string, strin
   const refused = new Map<string, string>();
   for (const group of Map.groupBy(pools, ({ pool }) => `${pool.domain}/${pool.family}`).values()) {
     const standing: Pool[] = [];
-    for (const { pool } of suspects(group).sort(compareAge)) {
+    for (const { pool } of suspects(group).sort(comparePoolAge)) {
       const overlap = findOverlap(pool, standing);
       if (overlap === null) standing.push(pool);
       else refused.set(pool.name, overlap);
@@ -62,7 +63,7 @@ function touching(all: readonly Span[]): DatedPool[] {
   return found;
 }
 
-function compareAge(a: DatedPool, b: DatedPool): number {
-  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
-  return a.pool.name < b.pool.name ? -1 : Number(a.pool.name > b.pool.name);
+/** The earlier pool first; of two from the same second the name decides. */
+export function comparePoolAge(a: DatedPool, b: DatedPool): number {
+  return compareText(a.createdAt, b.createdAt) || compareText(a.pool.name, b.pool.name);
 }

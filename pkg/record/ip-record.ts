@@ -156,6 +156,21 @@ export function holderKey(holder: Pick<Holder, 'kind' | 'namespace' | 'name' | '
   return [holder.kind, holder.namespace, holder.name, holder.interface, family].join('/');
 }
 
+/** The stable key of a record: of its holder and its address family. */
+export function recordKey(record: Pick<IpRecord, 'spec'>): string {
+  return holderKey(record.spec.holder, recordFamily(record));
+}
+
+/** A holder has one record for each of these (rule 4). */
+export function ownedKey(record: Pick<IpRecord, 'spec'>): string {
+  return `${recordKey(record)} ${record.spec.holder.uid}`;
+}
+
+/** Whether a record that was found under a name is what this spec asks for: in its state, for the same interface of the same pod. */
+export function isRecordFor(found: Pick<IpRecord, 'spec'>, wish: RecordSpec): boolean {
+  return found.spec.state === wish.state && isSameNic(found.spec.holder, wish.holder);
+}
+
 export interface StickySwitches {
   readonly enableStatefulSet: boolean;
   readonly enableKubevirtStaticIP: boolean;

@@ -1,6 +1,6 @@
 import { isDnsLabel } from '#pkg/decode/untrusted.ts';
 import { type Address, formatAddress, tryParseAddress } from '#pkg/ip/address.ts';
-import { holderKey, type RecordSpec, recordFamily } from './ip-record.ts';
+import { type RecordSpec, recordKey } from './ip-record.ts';
 
 export const DEFAULT_DOMAIN = 'default';
 
@@ -41,7 +41,7 @@ export function recordLabels(spec: RecordSpec): Record<string, string> {
   const { pool, state, holder } = spec;
   return {
     [RECORD_LABELS.pool]: toLabelValue(pool.name),
-    [RECORD_LABELS.holder]: holderLabel(holderKey(holder, recordFamily({ spec }))),
+    [RECORD_LABELS.holder]: holderLabel(recordKey({ spec })),
     [RECORD_LABELS.state]: state,
     // A claim's record belongs to no node.
     ...(holder.node === '' ? {} : { [RECORD_LABELS.node]: toLabelValue(holder.node) }),

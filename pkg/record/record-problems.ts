@@ -1,7 +1,7 @@
 import { type Family, parseAddress } from '#pkg/ip/address.ts';
 import type { IntervalSet } from '#pkg/ip/interval-set.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
-import { hasSandboxTraces, holderKey, type IpRecord, recordFamily } from './ip-record.ts';
+import { hasSandboxTraces, type IpRecord, ownedKey, recordFamily } from './ip-record.ts';
 
 export interface RecordProblem {
   readonly kind: 'duplicate-holder' | 'in-doubt' | 'reserved-address' | 'outside-pool' | 'unknown-pool';
@@ -31,7 +31,7 @@ export function findStoredProblems(records: readonly IpRecord[], pools: Pools, d
 function findDuplicates(records: readonly IpRecord[], describe: Describe): RecordProblem[] {
   const held = Map.groupBy(
     records.filter(({ spec }) => spec.state === 'Allocated'),
-    (record) => `${holderKey(record.spec.holder, recordFamily(record))} ${record.spec.holder.uid}`,
+    ownedKey,
   );
   return [...held.values()].flatMap((group) => {
     const [first] = group;

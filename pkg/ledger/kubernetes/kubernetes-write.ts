@@ -19,7 +19,7 @@ import {
 import { abandonedWrite } from '#pkg/ledger/abandoned-write.ts';
 import type { CreateLimits, CreateOutcome, Refusal, ReleaseOutcome, UpdateOutcome } from '#pkg/ledger/ledger.ts';
 import { decodeRecordSpec } from '#pkg/record/decode-record.ts';
-import { type IpRecord, isSameNic, type RecordSpec } from '#pkg/record/ip-record.ts';
+import { type IpRecord, isRecordFor, type RecordSpec } from '#pkg/record/ip-record.ts';
 import { recordLabels, recordName } from '#pkg/record/record-metadata.ts';
 import { toWriteError } from './kubernetes-failure.ts';
 
@@ -146,7 +146,7 @@ export async function releaseRecord(
 function isHeldFor(found: IpRecord | null, spec: RecordSpec): boolean {
   if (found === null) return false;
   if (spec.holder.uid === undefined) return isDeepStrictEqual(found.spec, spec);
-  return found.spec.state === spec.state && isSameNic(found.spec.holder, spec.holder);
+  return isRecordFor(found, spec);
 }
 
 /** Older API servers call it a conflict too when the uid of an update is gone, and being marked as deleted is a change: a read decides. */
