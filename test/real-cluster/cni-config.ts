@@ -27,10 +27,13 @@ export const TWO_NICS_BY_IPLEDGER = list('two-nics', {
 });
 
 /** Each node has a range of its own, because host-local keeps its ledger in files of the node. */
-export function underlayByHostLocal(node: number): string {
-  const range = { subnet: '10.88.0.0/16', rangeStart: `10.88.${200 + node}.1`, rangeEnd: `10.88.${200 + node}.250` };
-  return list(
-    'underlay-host-local',
-    macvlan({ type: 'host-local', ranges: [[range]], dataDir: '/run/cni-host-local' }),
-  );
-}
+const hostLocal = (type: string, third: number): Config => {
+  const range = { subnet: '10.88.0.0/16', rangeStart: `10.88.${third}.1`, rangeEnd: `10.88.${third}.250` };
+  return macvlan({ type, ranges: [[range]], dataDir: `/run/cni-${type}` });
+};
+
+export const underlayByHostLocal = (node: number): string =>
+  list('underlay-host-local', hostLocal('host-local', 200 + node));
+
+/** As a cluster of Spiderpool names its plugin. Until ours is installed there, host-local has the name. */
+export const underlayBySpiderpool = (node: number): string => list('underlay', hostLocal('spiderpool', 220 + node));

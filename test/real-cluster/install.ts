@@ -15,9 +15,10 @@ export interface Charts {
   readonly crds: string;
   /** Unless it is that of the chart. */
   readonly tag?: string;
+  readonly asSpiderpool?: 'always';
 }
 
-const SHIPPED: Charts = { chart: CHART, crds: CRD_CHART };
+export const SHIPPED: Charts = { chart: CHART, crds: CRD_CHART };
 
 /** As the page for operators says it (docs/cluster.md), from the charts that are shipped. */
 export async function installIpledger(place: ServerPlace, nodeCount: number, charts = SHIPPED): Promise<void> {
@@ -43,7 +44,10 @@ export async function untilRolledOut(place: ServerPlace): Promise<void> {
   await kubectl(place, ['wait', '--for=jsonpath={.webhooks[0].clientConfig.caBundle}', LIMIT, ...webhooks]);
 }
 
-const choices = ({ tag }: Charts) => (tag === undefined ? {} : { image: { tag } });
+const choices = ({ tag, asSpiderpool }: Charts) => ({
+  ...(tag === undefined ? {} : { image: { tag } }),
+  ...(asSpiderpool === undefined ? {} : { plugin: { asSpiderpool } }),
+});
 
 const valuesFor = (nodeCount: number) => ({
   // What waits a minute in production waits ten seconds here.

@@ -13,6 +13,7 @@ import {
   UNDERLAY_BY_IPLEDGER,
   UNDERLAY_IN_CNI_1_0,
   underlayByHostLocal,
+  underlayBySpiderpool,
 } from './cni-config.ts';
 import { CONTAINERD_1_CONFIG, containerdConfig, MAIN_CNI_DIRECTORY } from './containerd-config.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -46,6 +47,7 @@ export interface NodeSite {
   readonly cgroup: string;
   readonly images: readonly string[];
   readonly containerd1?: string;
+  readonly spiderpool?: boolean;
 }
 
 /** Where containerd, its shim and its client are. */
@@ -130,8 +132,13 @@ async function writeDisk(site: NodeSite, { name, number }: NodePlan, dir: string
   await writeKubeconfig(join(dir, 'etc/kubelet.kubeconfig'), site.control.addressForNodes, login);
   for (const plugin of ['loopback', 'macvlan', 'bridge', 'host-local'])
     await disk.install(join(site.programs.dir, plugin), `/opt/cni/bin/${plugin}`);
+  if (site.spiderpool === true) await disk.install(join(site.programs.dir, 'host-local'), '/opt/cni/bin/spiderpool');
+  const main = isOld ? UNDERLAY_IN_CNI_1_0 : UNDERLAY_BY_IPLEDGER;
   // Written, not moved into place: containerd does not notice a move.
-  await disk.write(`${MAIN_CNI_DIRECTORY}/10-underlay.conflist`, isOld ? UNDERLAY_IN_CNI_1_0 : UNDERLAY_BY_IPLEDGER);
+  await disk.write(
+    `${MAIN_CNI_DIRECTORY}/10-underlay.conflist`,
+    site.spiderpool === true ? underlayBySpiderpool(number) : main,
+  );
   await disk.write(`${TWO_NICS.cniDirectory}/10-two-nics.conflist`, TWO_NICS_BY_IPLEDGER);
   await disk.write(`${HOST_LOCAL.cniDirectory}/10-underlay.conflist`, underlayByHostLocal(number));
   await disk.write(`/opt/cni/bin/${DELEGATE}`, `#!/bin/sh\nexec ${process.execPath} ${DELEGATE_SCRIPT}\n`);

@@ -22,6 +22,8 @@ export interface ClusterWish {
   readonly containerd1?: string;
   /** The API server keeps a log of what it did for ipledger. */
   readonly isAudited?: boolean;
+  /** The main network of all nodes is served by a stand-in of Spiderpool, and no kind of pod needs ipledger. */
+  readonly spiderpool?: boolean;
 }
 
 /** etcd, the control plane and nodes with kubelet and containerd, all in namespaces of their own. Without ipledger. */
