@@ -5,7 +5,7 @@ import { NETWORK_NAMESPACES, OLD_NETWORK_NAMESPACES } from '#pkg/kube/objects/vi
 import type { Pool } from '#pkg/pool/pool.ts';
 import { readNetworkNamespace } from '#pkg/vitistack/read-network-namespace.ts';
 
-/** Stands for a setting of the controller that this command does not know. A lower floor only makes a pool larger than it is. */
+/** Of a setting of the controller that this command does not know. A lower floor only makes a pool larger than it is. */
 const RANGES = { floor: 1 };
 
 /** The pools of Vitistack's NetworkNamespaces; none where that kind is not served. Null: this user may not read them. */
