@@ -41,7 +41,8 @@ test('calls are counted by daemon, the most frequent first', () => {
 
 test.each([
   { call: 'update leases 200', expected: false },
-  { call: 'create subjectaccessreviews 201', expected: false },
+  { call: 'get secrets 200', expected: false },
+  { call: 'list ipaddressclaims 403', expected: false },
   { call: 'create iprecords 201', expected: true },
   { call: 'patch spiderippools/status 200', expected: true },
 ])('whether $call is made because of pods: $expected', ({ call, expected }) => {

@@ -13,8 +13,8 @@ export interface AuditedRequest {
 
 const LOOK_EVERY_MS = 500;
 const QUIET_MS = 3_000;
-/** What daemons ask for whether pods come or not: their Lease, and reviews of what others ask them. */
-const OF_NO_POD = /^\w+ (leases|tokenreviews|subjectaccessreviews|configmaps) /;
+/** What daemons ask for because pods come and go. The rest is asked for in any case: Leases, certificates, nodes, discovery. */
+const OF_PODS = /^\w+ (iprecords|pods|events|spiderendpoints|spiderippools|spidersubnets)(\/\w+)? /;
 
 /** Where the log ends now. */
 export async function endOfLog(file: string): Promise<number> {
@@ -38,7 +38,7 @@ export async function untilQuiet(file: string): Promise<void> {
   }
 }
 
-export const isOfPods = ({ call }: AuditedRequest): boolean => !OF_NO_POD.test(call);
+export const isOfPods = ({ call }: AuditedRequest): boolean => OF_PODS.test(call);
 
 interface AuditEvent {
   readonly verb: string;

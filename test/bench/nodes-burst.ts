@@ -78,7 +78,8 @@ function bodyOf(name: string, node: string, { runtimeClass, pool }: BurstWish): 
     annotations,
     spec: {
       nodeSelector: { 'kubernetes.io/hostname': node },
-      terminationGracePeriodSeconds: 0,
+      // With 0 the object is gone before its sandbox, and the next burst would begin while nodes still tear down the last one.
+      terminationGracePeriodSeconds: 1,
       ...(runtimeClass === undefined ? {} : { runtimeClassName: runtimeClass }),
     },
   });
