@@ -19,7 +19,11 @@ export interface Pod extends KubeObject {
     readonly phase: string;
     readonly podIP?: string;
     readonly podIPs?: readonly { readonly ip: string }[];
-    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly lastTransitionTime?: string;
+    }[];
     readonly containerStatuses?: readonly { readonly restartCount: number; readonly ready: boolean }[];
   };
 }
