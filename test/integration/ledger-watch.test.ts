@@ -52,7 +52,10 @@ describe('one who has read the pool and watches it', () => {
     await other.release(elsewhere);
     await other.release(seen);
     await comes(tell, FREED);
-    expect(tell.mock.calls).toEqual([[{ kind: 'taken', name: second.name, state: 'Allocated' }], [{ ...FREED, uid: seen.uid }]]);
+    expect(tell.mock.calls).toEqual([
+      [{ kind: 'taken', name: second.name, state: 'Allocated' }],
+      [{ ...FREED, uid: seen.uid }],
+    ]);
   });
 
   test('is told when the controller makes a record Suspect', async () => {
