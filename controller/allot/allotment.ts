@@ -1,8 +1,10 @@
 import { ALLOWED_NAMESPACES, isNamespaceAllowed, MOST_PER_NAMESPACE } from '#pkg/autopool/subnet-limits.ts';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
-import { affinityApplication } from '#pkg/pool/auto-pool.ts';
+import type { Pool } from '#pkg/pool/pool.ts';
 import { MOST_IPS_OF_AUTO_POOL } from '#pkg/pool/subnet-wish.ts';
+import { applicationOfPool } from './application-of-pool.ts';
 import { dropAddresses } from './drop-addresses.ts';
+import { DroppedRanges } from './dropped-ranges.ts';
 import { freeOfSubnet } from './free-of-subnet.ts';
 import { pickAddresses } from './pick-addresses.ts';
 import { RecordsOfSubnet } from './records-of-subnet.ts';
@@ -15,21 +17,25 @@ const MOST_RANGES = 1_000;
 export class Allotment {
   readonly #situation: SubnetSituation;
   readonly #records: RecordsOfSubnet;
-  /** How many addresses the auto pools of a namespace have; those of deleted applications count too. */
+  readonly #dropped: DroppedRanges;
+  /** How many addresses the auto pools of a namespace have, or had until a moment ago; those of deleted applications count too. */
   readonly #heldBy = new Map<string, bigint>();
   /** Pools that could not lose as much as they should. */
   readonly waiting = new Set<string>();
-  /** Addresses that are free, and were not dropped a moment ago. */
+  /** Addresses that no pool has. */
+  #left: IntervalSet;
+  /** Those of them that were not dropped a moment ago. */
   #free: IntervalSet;
 
   constructor(situation: SubnetSituation) {
     this.#situation = situation;
     this.#records = new RecordsOfSubnet(situation);
-    this.#free = freeOfSubnet(situation, this.#records);
-    for (const { pool } of situation.pools) {
-      const namespace = pool.auto === null ? null : affinityApplication(pool.podAffinity?.matchLabels ?? {})?.namespace;
-      if (namespace) this.#count(namespace, pool.addresses.size);
-    }
+    this.#dropped = new DroppedRanges(situation);
+    this.#left = freeOfSubnet(situation, this.#records);
+    this.#free = this.#left.subtract(this.#dropped.all);
+    for (const { pool } of situation.pools) this.#count(namespaceOf(pool), pool.addresses.size);
+    for (const { pool, dropped } of [...situation.pools, ...situation.gone])
+      if (pool !== null && !dropped.isEmpty) this.#count(namespaceOf(pool), dropped.intersect(this.#left).size);
   }
 
   isHeld(pool: string): boolean {
@@ -49,20 +55,33 @@ export class Allotment {
     const missing = BigInt(count) - (own === null ? 0n : this.#records.usableOf(own).size);
     if (missing === 0n && has.isSubsetOf(this.#situation.subnet.addresses) && own !== null) return has;
     if (own !== null && missing <= 0n) return this.#shrink(own, -missing);
-    return this.#refusal(key.application.namespace, missing, own) ?? this.#grow(wanted, has, missing, own);
+    const back = this.#dropped.of(key, own).intersect(this.#left);
+    const again = back.size < missing ? back.size : missing;
+    return (
+      this.#refusal(key.application.namespace, { missing, fresh: missing - again }, own) ??
+      this.#grow(wanted, has, { missing, again, back })
+    );
   }
 
-  #grow({ key, count }: Wanted, has: IntervalSet, missing: bigint, own: SubnetPool | null): IntervalSet | string {
-    const free = this.#freeFor(own);
-    if (free.size < missing) return `required ${missing} more for ${count} in all, left ${free.size}`;
+  /** First by what it dropped itself: that may be beside what it has, and counts for its namespace already. */
+  #grow(
+    { key, count }: Wanted,
+    has: IntervalSet,
+    { missing, again, back }: { readonly missing: bigint; readonly again: bigint; readonly back: IntervalSet },
+  ): IntervalSet | string {
+    const fresh = missing - again;
+    if (this.#free.size < fresh)
+      return `required ${missing} more for ${count} in all, left ${this.#free.size + back.size}`;
     // A piece may close each gap of what is there.
     const mostPieces = MOST_RANGES + has.intervals().length;
-    const picked = pickAddresses(free, { count: missing, mostPieces }, has);
-    const next = picked === null ? null : has.union(picked);
-    if (picked === null || next === null || next.intervals().length > MOST_RANGES)
+    const taken = pickAddresses(back, { count: again, mostPieces }, has);
+    const more = taken === null ? null : pickAddresses(this.#free, { count: fresh, mostPieces }, has.union(taken));
+    const next = taken === null || more === null ? null : has.union(taken).union(more);
+    if (next === null || next.intervals().length > MOST_RANGES)
       return `what is free is in too many pieces for ${count} addresses`;
-    this.#free = this.#free.subtract(picked);
-    this.#count(key.application.namespace, missing);
+    this.#left = this.#left.subtract(next);
+    this.#free = this.#free.subtract(next);
+    this.#count(key.application.namespace, fresh);
     return next;
   }
 
@@ -78,16 +97,12 @@ export class Allotment {
     return addresses.subtract(dropped).subtract(outside);
   }
 
-  /** A pool may take back at once what it dropped itself. */
-  #freeFor(own: SubnetPool | null): IntervalSet {
-    if (own === null || own.dropped.isEmpty) return this.#free;
-    const { pools, subnet } = this.#situation;
-    const others = pools.map((it) => (it === own ? { ...it, dropped: IntervalSet.EMPTY } : it));
-    const within = { ...subnet, addresses: subnet.addresses.intersect(own.dropped) };
-    return this.#free.union(freeOfSubnet({ ...this.#situation, pools: others, subnet: within }, this.#records));
-  }
-
-  #refusal(namespace: string, missing: bigint, own: SubnetPool | null): string | null {
+  /** `fresh`: what the pools of the namespace did not have a moment ago. */
+  #refusal(
+    namespace: string,
+    { missing, fresh }: { readonly missing: bigint; readonly fresh: bigint },
+    own: SubnetPool | null,
+  ): string | null {
     const { subnet, limits } = this.#situation;
     if (subnet.isTerminating) return 'the subnet is being deleted';
     if (typeof limits === 'string') return limits;
@@ -96,12 +111,17 @@ export class Allotment {
     }
     const { mostPerNamespace } = limits;
     const holds = this.#heldBy.get(namespace) ?? 0n;
-    if (mostPerNamespace === null || holds + missing <= BigInt(mostPerNamespace)) return null;
+    if (mostPerNamespace === null || holds + fresh <= BigInt(mostPerNamespace)) return null;
     const more = own === null ? missing : `${missing} more`;
     return `required ${more}, but the pools of namespace ${namespace} have ${holds} of at most ${mostPerNamespace} addresses (annotation ${MOST_PER_NAMESPACE})`;
   }
 
-  #count(namespace: string, addresses: bigint): void {
+  #count(namespace: string | null, addresses: bigint): void {
+    if (namespace === null) return;
     this.#heldBy.set(namespace, (this.#heldBy.get(namespace) ?? 0n) + addresses);
   }
+}
+
+function namespaceOf(pool: Pool): string | null {
+  return applicationOfPool(pool)?.namespace ?? null;
 }

@@ -329,6 +329,72 @@ test.each([
     ],
   },
   {
+    name: 'what the pools of a namespace dropped a moment ago counts for it, also of deleted pools',
+    given: {
+      wanted: [wants(web, 1), wants(keyOf('z'), 3)],
+      pools: [poolOf(web, 'w', ['10.0.0.10'], { dropped: ['10.0.0.11-10.0.0.12'] })],
+      gone: [poolOf(db, 'd', [], { dropped: ['10.0.0.20'] })],
+      limits: { ...NO_LIMITS, mostPerNamespace: 6 },
+    },
+    expected: [
+      'z: required 3, but the pools of namespace prod have 4 of at most 6 addresses (annotation ipledger.io/max-ips-per-namespace)',
+    ],
+  },
+  {
+    name: 'a pool of a namespace that has all it may have takes back what it dropped, and no more than that',
+    given: {
+      wanted: [wants(web, 3), wants(keyOf('z'), 1)],
+      pools: [poolOf(web, 'w', ['10.0.0.20'], { dropped: ['10.0.0.25-10.0.0.26'] })],
+      limits: { ...NO_LIMITS, mostPerNamespace: 3 },
+    },
+    expected: [
+      'change w 10.0.0.20 10.0.0.25-10.0.0.26',
+      'z: required 1, but the pools of namespace prod have 3 of at most 3 addresses (annotation ipledger.io/max-ips-per-namespace)',
+    ],
+  },
+  {
+    name: 'what a deleted pool had goes to no other application yet, and to the same one at once',
+    given: {
+      ips: ['10.0.0.10-10.0.0.12'],
+      wanted: [wants(db, 1), wants(web, 2)],
+      gone: [poolOf(web, 'w', [], { dropped: ['10.0.0.10-10.0.0.12'] })],
+    },
+    expected: ['create auto4-web-eth0-web1 10.0.0.10-10.0.0.11', 'db: required 1 more for 1 in all, left 0'],
+  },
+  {
+    name: 'a re-created application of the same name is another one',
+    given: {
+      ips: ['10.0.0.10-10.0.0.12'],
+      wanted: [wants(keyOf('web', 2), 1)],
+      gone: [poolOf(web, 'w', [], { dropped: ['10.0.0.10-10.0.0.12'] })],
+    },
+    expected: ['web: required 1 more for 1 in all, left 0'],
+  },
+  {
+    name: 'what a deleted pool had that cannot be decoded, or that was not made for an application, waits too',
+    given: {
+      ips: ['10.0.0.10-10.0.0.11'],
+      wanted: [wants(web, 1)],
+      gone: [
+        { pool: null, dropped: TEN },
+        { ...manualPool('m', []), dropped: IntervalSet.of([parseRange('10.0.0.11')]) },
+      ],
+    },
+    expected: ['web: required 1 more for 1 in all, left 0'],
+  },
+  {
+    name: 'what two pools dropped goes back to neither of them yet',
+    given: {
+      ips: ['10.0.0.10-10.0.0.12'],
+      wanted: [wants(db, 0), wants(web, 2)],
+      pools: [
+        poolOf(web, 'w', ['10.0.0.12'], { dropped: ['10.0.0.10-10.0.0.11'] }),
+        poolOf(db, 'd', [], { dropped: ['10.0.0.10'] }),
+      ],
+    },
+    expected: ['change w 10.0.0.11-10.0.0.12'],
+  },
+  {
     name: 'limits that cannot be read',
     given: { wanted: [wants(web, 1)], limits: 'annotation x is wrong' },
     expected: ['web: annotation x is wrong'],
@@ -406,4 +472,26 @@ test('addresses that lie alone are not put together to more ranges than a pool m
     );
   expect(plan(1_001)).toEqual(['web: what is free is in too many pieces for 1001 addresses']);
   expect(plan(2_049)).toEqual(['web: required 2049 more for 2049 in all, left 2048']);
+});
+
+test('the pools are looked at a bounded number of times each, also when all of them grow and dropped something', () => {
+  const countLooks = (size: number) => {
+    let looks = 0;
+    const pools = Array.from({ length: size }, (_, i) => {
+      const [ips, gone] = [[`10.0.0.${10 + 4 * i}`], [`10.0.0.${11 + 4 * i}`]];
+      const { dropped, ...rest } = poolOf(keyOf(`app-${i}`), `w-${i}`, ips, { dropped: gone });
+      return {
+        ...rest,
+        get dropped() {
+          looks += 1;
+          return dropped;
+        },
+      };
+    });
+    const wanted = pools.map((_, i) => wants(keyOf(`app-${i}`), 3));
+    const plan = planAutoPools(buildSituation({ ips: ['10.0.0.10-10.0.0.254'], pools, wanted }));
+    expect(plan.steps).toHaveLength(size);
+    return looks;
+  };
+  expect(countLooks(60)).toBeLessThanOrEqual(2 * countLooks(30));
 });

@@ -17,15 +17,20 @@ export interface Wanted {
   readonly reclaim: boolean;
 }
 
+/** What a pool had until a moment ago: an agent with an old view may still give it out. */
+export interface LeftRanges {
+  /** Null: it cannot be decoded. */
+  readonly pool: Pool | null;
+  readonly dropped: IntervalSet;
+}
+
 /** A pool that has ranges of the subnet's network. */
-export interface SubnetPool {
+export interface SubnetPool extends LeftRanges {
   readonly pool: Pool;
   /** RFC 3339 in UTC with whole seconds, as the API server writes it: text order is time order. */
   readonly createdAt: string;
   /** Its annotation `ippool-ip-number`. */
   readonly number: string | null;
-  /** What it had until a moment ago: an agent with an old view may still give it out. */
-  readonly dropped: IntervalSet;
 }
 
 export interface RecordInSubnet {
@@ -44,6 +49,8 @@ export interface SubnetSituation {
   /** Applications that ask for something that cannot be read or counted. Their pools stay as they are. */
   readonly unclear: readonly Omit<Controller, 'uid'>[];
   readonly pools: readonly SubnetPool[];
+  /** Pools of the network that were deleted a moment ago. */
+  readonly gone: readonly LeftRanges[];
   /** Ranges of pools of the network that cannot be decoded. */
   readonly otherRanges: IntervalSet;
   /** All records with an address of the subnet's network and domain. */

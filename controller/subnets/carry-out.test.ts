@@ -15,6 +15,7 @@ import type { ApplicationReading } from './read-application.ts';
 
 const { subnet } = buildSituation();
 const SUBNET = { metadata: { name: 'office', uid: 's-1', resourceVersion: '1' }, spec: {} };
+const NOW = new Date('2026-11-18T12:00:00Z');
 const set = (...ranges: string[]) => IntervalSet.of(ranges.map(parseRange));
 const wanted = wants(keyOf('web'), 4);
 const { application } = wanted.key;
@@ -46,15 +47,15 @@ function start(given: { reading?: ApplicationReading; taken?: readonly object[];
   const view = { get: ({ name }: { name: string }) => (name === 'w' ? now : null), all: () => [now] };
   const pools = (objects: readonly KubeObject[]) => {
     const planned = { get: () => objects[0], all: () => objects, onChange: () => ({ [Symbol.dispose]() {} }) };
-    return new PoolsNow(planned as unknown as ObjectView);
+    return new PoolsNow(planned as unknown as ObjectView, () => NOW);
   };
   const carryOut = new CarryOut(
     {
       client,
       log: pino({ level: 'silent' }),
-      now: () => new Date('2026-11-18T12:00:00Z'),
+      now: () => NOW,
       ledger: { takenOf: async () => (given.taken ?? []) as unknown as Taken },
-      pools: new PoolsNow({ ...view, onChange: () => ({ [Symbol.dispose]() {} }) } as unknown as ObjectView),
+      pools: new PoolsNow({ ...view, onChange: () => ({ [Symbol.dispose]() {} }) } as unknown as ObjectView, () => NOW),
       applications: given.asking ?? new AskingApplications(),
       reader: { read: async () => given.reading ?? { is: 'gone' } },
     },

@@ -10,7 +10,7 @@ import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { isHeldState } from '#pkg/record/ip-record.ts';
 import type { AskingApplications } from './applications.ts';
 import { templateAnnotations } from './built-in-kinds.ts';
-import { changedPoolObject, newPoolObject, readDropped } from './pool-object.ts';
+import { changedPoolObject, newPoolObject } from './pool-object.ts';
 import type { PoolNow, PoolsNow } from './pools-now.ts';
 import type { ApplicationReader } from './read-application.ts';
 
@@ -70,30 +70,25 @@ export class CarryOut {
   async #change(step: StepOf<'change'>, { object, pool }: PoolNow): Promise<number | undefined> {
     const before = pool?.addresses ?? IntervalSet.EMPTY;
     const lost = before.subtract(step.addresses);
-    const dropped = lost.union(readDropped(object, this.#deps.now()).addresses).subtract(step.addresses);
-    const written = await this.#store(object, { ...step, dropped });
+    const written = await this.#store(object, step, lost);
     if (!('object' in written) || lost.isEmpty) return written.requeueMs;
-    return this.#takeBack(written.object, { ...step, dropped }, lost);
+    return this.#takeBack(written.object, step, lost);
   }
 
   /** An agent may have given out one of the lost addresses since the records were looked at: the pool gets it back before another pool can. */
-  async #takeBack(
-    object: KubeObject,
-    step: StepOf<'change'> & { readonly dropped: IntervalSet },
-    lost: IntervalSet,
-  ): Promise<number | undefined> {
+  async #takeBack(object: KubeObject, step: StepOf<'change'>, lost: IntervalSet): Promise<number | undefined> {
     const taken = await this.#deps.ledger.takenOf(step.name);
     const back = taken.filter(({ value, state }) => isHeldState(state) && lost.contains(value));
     if (back.length === 0) return undefined;
     const set = IntervalSet.of(back.map(({ value }) => ({ first: value, last: value })));
-    const next = { ...step, addresses: step.addresses.union(set), dropped: step.dropped.subtract(set) };
-    return (await this.#store(object, next)).requeueMs;
+    const next = { ...step, addresses: step.addresses.union(set) };
+    return (await this.#store(object, next, IntervalSet.EMPTY)).requeueMs;
   }
 
-  async #store(object: KubeObject, step: StepOf<'change'> & { readonly dropped: IntervalSet }) {
+  async #store(object: KubeObject, step: StepOf<'change'>, lost: IntervalSet) {
     const { client, log, pools, now } = this.#deps;
     const { subnet } = this.#of;
-    const next = changedPoolObject(object, step, { subnet, now: now() });
+    const next = changedPoolObject(object, { ...step, lost }, { subnet, now: now() });
     const written = await this.#write(`change pool ${step.name}`, () => client.update(POOLS, next));
     if ('object' in written) {
       pools.noteWritten(written.object);

@@ -46,7 +46,7 @@ export function keepAutoPools(options: KeepAutoPoolsOptions): AsyncDisposable {
   const { now, subnets, reserved, catalog, records, workloads, shortages } = options;
   const stack = new AsyncDisposableStack();
   const reader = new ApplicationReader(options.client);
-  const pools = stack.use(new PoolsNow(options.pools));
+  const pools = stack.use(new PoolsNow(options.pools, now));
   const asks = stack.use(new WhoAsks({ ...options, reader }));
   const { applications } = asks;
   const isHeldBy = asks.isHeldBy.bind(asks);

@@ -1,4 +1,4 @@
-import type { RecordInSubnet, SubnetPool, SubnetSituation } from '#controller/allot/subnet-situation.ts';
+import type { LeftRanges, RecordInSubnet, SubnetPool, SubnetSituation } from '#controller/allot/subnet-situation.ts';
 import { isPoolOfSubnet } from '#controller/project/plan-subnet-status.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { decodeSubnetLimits, type SubnetLimits } from '#pkg/autopool/subnet-limits.ts';
@@ -14,7 +14,7 @@ import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { recordFamily } from '#pkg/record/ip-record.ts';
 import { recordValue } from '#pkg/record/record-value.ts';
 import type { AskingApplications } from './applications.ts';
-import { readDropped } from './pool-object.ts';
+import { readDropped } from './dropped-ranges.ts';
 import type { PoolNow, PoolsNow } from './pools-now.ts';
 
 export interface SubnetSources {
@@ -29,7 +29,7 @@ export interface ObservedSubnet {
   readonly situation: SubnetSituation;
   /** The pools of the situation, as they were when it was seen. */
   readonly seen: ReadonlyMap<string, PoolNow>;
-  /** When the next range that a pool dropped can go to another one; null if there is none. */
+  /** When the next range that a pool dropped, or that was of a deleted pool, can go to another one; null if there is none. */
   readonly nextFreeInMs: number | null;
 }
 
@@ -46,7 +46,7 @@ export function observeSubnet(
   const dropTimes: number[] = [];
   for (const poolNow of pools.all()) {
     const { object: poolObject, pool, ranges } = poolNow;
-    if (ranges === null || ranges.domain !== subnet.domain || !cidrsOverlap(ranges.subnet, subnet.subnet)) continue;
+    if (!isNear(subnet, ranges)) continue;
     if (pool === null || !isPoolOfSubnet(subnet, pool)) {
       otherRanges.push(ranges);
       continue;
@@ -58,6 +58,12 @@ export function observeSubnet(
     own.push({ pool, createdAt, number, dropped: dropped.addresses });
     seen.set(pool.name, poolNow);
   }
+  const gone: LeftRanges[] = [];
+  for (const { pool, ranges, addresses, forMs } of pools.gone(now)) {
+    if (!isNear(subnet, ranges)) continue;
+    dropTimes.push(forMs);
+    gone.push({ pool, dropped: addresses });
+  }
   const situation: SubnetSituation = {
     subnet,
     limits: tryLimits(object),
@@ -66,6 +72,7 @@ export function observeSubnet(
       .flatMap(({ wanted }) => wanted.filter(({ key }) => key.subnet === subnet.name)),
     unclear: applications.faulty(),
     pools: own,
+    gone,
     otherRanges: IntervalSet.of(otherRanges.flatMap(({ addresses }) => addresses.intervals())),
     records: recordsIn(subnet, own, pools, records),
     reserved: reserved(subnet.family),
@@ -73,6 +80,10 @@ export function observeSubnet(
     isHeldBy,
   };
   return { situation, seen, nextFreeInMs: dropTimes.length === 0 ? null : Math.min(...dropTimes) };
+}
+
+function isNear({ domain, subnet }: SpiderSubnet, ranges: PoolRanges | null): ranges is PoolRanges {
+  return ranges !== null && ranges.domain === domain && cidrsOverlap(ranges.subnet, subnet);
 }
 
 /** The records of its pools, and those that a pool left behind which does not exist any more. */

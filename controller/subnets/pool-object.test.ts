@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { IntervalSet } from '#pkg/ip/interval-set.ts';
 import { parseRange } from '#pkg/ip/range.ts';
 import { buildSituation, keyOf, wants } from '#test/support/build-situation.ts';
-import { changedPoolObject, newPoolObject, readDropped } from './pool-object.ts';
+import { changedPoolObject, newPoolObject } from './pool-object.ts';
 
 const { subnet } = buildSituation({ metadata: { uid: 's-1', annotations: { 'ipledger.io/domain': 'blue' } } });
 const set = (...ranges: string[]) => IntervalSet.of(ranges.map(parseRange));
@@ -31,27 +31,14 @@ test('a change leaves what others wrote, notes what was dropped, and carries the
   const spec = { ...(made['spec'] as object), excludeIPs: ['10.0.0.11'], multusName: ['m'] };
   const next = changedPoolObject(
     { ...foreign, spec },
-    { wanted, addresses: set('10.0.0.10'), dropped: set('10.0.0.11') },
+    { wanted, addresses: set('10.0.0.10'), lost: set('10.0.0.11') },
     { subnet, now: NOW },
   );
   expect(next.metadata).toMatchObject({ uid: 'p-1', resourceVersion: '7', labels: { team: 'a' } });
   expect(next['spec']).toMatchObject({ ips: ['10.0.0.10'], multusName: ['m'] });
   expect(next['spec']).not.toHaveProperty('excludeIPs');
   expect(next).not.toHaveProperty('status');
-  const after = (ms: number) => readDropped({ ...stored, ...next } as never, new Date(NOW.getTime() + ms));
-  expect(after(0)).toEqual({ addresses: set('10.0.0.11'), forMs: 60_000 });
-  expect(after(59_000).forMs).toBe(1_000);
-  expect(after(60_000).addresses.isEmpty).toBe(true);
-});
-
-test.each([
-  '',
-  'x',
-  '{}',
-  '{"at":"x","ips":[]}',
-  '{"at":"2026-11-18T12:00:00Z","ips":["x"]}',
-  '{"at":"2036-01-01T00:00:00Z","ips":[]}',
-])('a note that makes no sense is none: %s', (note) => {
-  const pool = { ...stored, metadata: { ...stored.metadata, annotations: { 'ipledger.io/dropped-ranges': note } } };
-  expect(readDropped(pool, NOW)).toEqual({ addresses: IntervalSet.EMPTY, forMs: 0 });
+  expect(next.metadata.annotations).toMatchObject({
+    'ipledger.io/dropped-ranges': '{"at":"2026-11-18T12:00:00.000Z","ips":["10.0.0.11"]}',
+  });
 });

@@ -7,6 +7,8 @@ import { buildSituation, keyOf, wants } from '#test/support/build-situation.ts';
 import { newPoolObject } from './pool-object.ts';
 import { PoolsNow } from './pools-now.ts';
 
+const NOW = new Date('2026-11-18T12:00:00Z');
+
 const pool = (version: number, ips: string[], name = 'p'): KubeObject => ({
   metadata: { name, uid: 'u', resourceVersion: String(version) },
   spec: { subnet: '10.0.0.0/24', ips },
@@ -16,11 +18,14 @@ const pool = (version: number, ips: string[], name = 'p'): KubeObject => ({
 function start(...objects: KubeObject[]) {
   const stored = new Map(objects.map((it) => [it.metadata.name, it]));
   const changes = new Listeners<{ name: string; uid: string }>();
-  const pools = new PoolsNow({
-    get: ({ name }: { name: string }) => stored.get(name) ?? null,
-    all: () => stored.values(),
-    onChange: (listener: (at: never) => void) => changes.add((at) => listener(at as never)),
-  } as unknown as ObjectView);
+  const pools = new PoolsNow(
+    {
+      get: ({ name }: { name: string }) => stored.get(name) ?? null,
+      all: () => stored.values(),
+      onChange: (listener: (at: never) => void) => changes.add((at) => listener(at as never)),
+    } as unknown as ObjectView,
+    () => NOW,
+  );
   const see = (name: string, object: KubeObject | null) => {
     if (object === null) stored.delete(name);
     else stored.set(name, object);
@@ -92,4 +97,31 @@ test('a pool is found by the application that it was made for: written, seen, ch
   see('p', null);
   expect(counts()).toEqual([0, 0]);
   expect(start(poolFor('web', 2)).pools.of(web)).toHaveLength(1);
+});
+
+test('what a deleted pool had, and had dropped a moment before, is known for a minute', () => {
+  const note = JSON.stringify({ at: NOW.toISOString(), ips: ['10.0.0.9'] });
+  const made = pool(1, ['10.0.0.1']);
+  const dropping = { ...made, metadata: { ...made.metadata, annotations: { 'ipledger.io/dropped-ranges': note } } };
+  const { pools, see } = start(dropping);
+  const goneAfter = (ms: number) =>
+    pools.gone(new Date(NOW.getTime() + ms)).map(({ addresses, forMs }) => [addresses.size, forMs]);
+  expect(goneAfter(0)).toEqual([]);
+  pools.noteWritten(pool(2, ['10.0.0.1-10.0.0.4']));
+  see('p', null);
+  expect(goneAfter(0)).toEqual([[4n, 60_000]]);
+  see('p', dropping);
+  see('p', null);
+  expect(goneAfter(1_000)).toEqual([
+    [4n, 59_000],
+    [2n, 59_000],
+  ]);
+  expect(goneAfter(60_000)).toEqual([]);
+});
+
+test('a pool that was deleted and made again between two events counts as deleted', () => {
+  const { pools, see } = start(pool(1, ['10.0.0.1']));
+  const made = pool(3, ['10.0.0.7']);
+  see('p', { ...made, metadata: { ...made.metadata, uid: 'other' } });
+  expect(pools.gone(NOW).map(({ addresses }) => addresses.lowest())).toEqual([0x0a000001n]);
 });

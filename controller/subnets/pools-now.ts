@@ -7,6 +7,7 @@ import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { Controller } from '#pkg/pool/request.ts';
 import { applicationKey } from './applications.ts';
+import { type GonePool, GonePools } from './gone-pools.ts';
 
 /** A write is answered within seconds; meanwhile fewer pools than this go. */
 const MOST_GONE = 1_000;
@@ -26,20 +27,23 @@ export class PoolsNow implements Disposable {
   /** The uids of pools that the cache saw go, the last ones. */
   readonly #gone = new Set<string>();
   readonly #read = new WeakMap<KubeObject, PoolNow>();
-  /** The names of the pools of each application, and the application of each of these pools. */
+  /** Every pool as it is, or was until the change that is being looked at. */
+  readonly #last = new Map<string, PoolNow>();
+  /** The names of the pools of each application. */
   readonly #byApplication = new Map<string, Set<string>>();
-  readonly #applicationOf = new Map<string, string>();
+  readonly #gonePools: GonePools;
   readonly #subscription: Disposable;
 
-  constructor(view: ObjectView) {
+  constructor(view: ObjectView, now: () => Date) {
     this.#view = view;
+    this.#gonePools = new GonePools(now);
     this.#subscription = view.onChange(({ name, uid }) => {
       const [seen, written] = [view.get({ name }), this.#written.get(name)];
       if (seen === null) this.#noteGone(uid);
       if (seen === null || (written !== undefined && !isBehind(seen, written))) this.#written.delete(name);
-      this.#index(name);
+      this.#follow(name);
     });
-    for (const { metadata } of view.all()) this.#index(metadata.name);
+    for (const { metadata } of view.all()) this.#follow(metadata.name);
   }
 
   [Symbol.dispose](): void {
@@ -51,7 +55,7 @@ export class PoolsNow implements Disposable {
     if (this.#gone.has(object.metadata.uid)) return;
     const seen = this.#view.get(object.metadata);
     if (seen === null || isBehind(seen, object)) this.#written.set(object.metadata.name, object);
-    this.#index(object.metadata.name);
+    this.#follow(object.metadata.name);
   }
 
   has(name: string): boolean {
@@ -73,23 +77,24 @@ export class PoolsNow implements Disposable {
     for (const object of this.#view.all()) if (!this.#written.has(object.metadata.name)) yield this.#reading(object);
   }
 
-  #index(name: string): void {
-    const pool = this.find(name)?.pool ?? null;
-    const application = pool === null ? null : applicationOfPool(pool);
-    const [before, now] = [
-      this.#applicationOf.get(name),
-      application === null ? undefined : applicationKey(application),
-    ];
-    if (before === now) return;
-    if (before !== undefined) {
-      const names = this.#byApplication.get(before);
+  /** The pools that the cache saw go a moment ago. */
+  gone(now: Date): GonePool[] {
+    return this.#gonePools.list(now);
+  }
+
+  #follow(name: string): void {
+    const [before, now] = [this.#last.get(name) ?? null, this.find(name)];
+    if (before !== null && before.object.metadata.uid !== now?.object.metadata.uid) this.#gonePools.note(before);
+    if (now === null) this.#last.delete(name);
+    else this.#last.set(name, now);
+    const [from, to] = [keyOf(before), keyOf(now)];
+    if (from === to) return;
+    if (from !== null) {
+      const names = this.#byApplication.get(from);
       names?.delete(name);
-      if (names?.size === 0) this.#byApplication.delete(before);
-      this.#applicationOf.delete(name);
+      if (names?.size === 0) this.#byApplication.delete(from);
     }
-    if (now === undefined) return;
-    this.#applicationOf.set(name, now);
-    this.#byApplication.set(now, (this.#byApplication.get(now) ?? new Set()).add(name));
+    if (to !== null) this.#byApplication.set(to, (this.#byApplication.get(to) ?? new Set()).add(name));
   }
 
   #noteGone(uid: string): void {
@@ -106,6 +111,11 @@ export class PoolsNow implements Disposable {
     this.#read.set(object, reading);
     return reading;
   }
+}
+
+function keyOf(now: PoolNow | null): string | null {
+  const application = now === null || now.pool === null ? null : applicationOfPool(now.pool);
+  return application === null ? null : applicationKey(application);
 }
 
 function isBehind(seen: KubeObject, written: KubeObject): boolean {

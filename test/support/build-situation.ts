@@ -77,6 +77,7 @@ export function buildSituation(overrides: Overrides = {}): SubnetSituation {
     limits: NO_LIMITS,
     wanted: [],
     unclear: [],
+    gone: [],
     otherRanges: IntervalSet.EMPTY,
     records: [],
     isPoolName: (name) => pools.some(({ pool }) => pool.name === name),
