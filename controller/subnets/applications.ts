@@ -3,7 +3,7 @@ import type { Controller } from '#pkg/pool/request.ts';
 import type { AskingApplication } from './asking-application.ts';
 
 export interface ApplicationChange {
-  readonly application: Omit<Controller, 'uid'>;
+  readonly application: Controller;
   /** The subnets that it names or named. An annotation that cannot be read names none. */
   readonly subnets: readonly string[];
 }

@@ -10,8 +10,8 @@ import { buildSituation, keyOf, wants } from '#test/support/build-situation.ts';
 import { AskingApplications } from './applications.ts';
 import { CarryOut, type CarryOutDeps } from './carry-out.ts';
 import { newPoolObject } from './pool-object.ts';
+import type { OwnerVerdict } from './pool-owners.ts';
 import { PoolsNow } from './pools-now.ts';
-import type { ApplicationReading } from './read-application.ts';
 
 const { subnet } = buildSituation();
 const SUBNET = { metadata: { name: 'office', uid: 's-1', resourceVersion: '1' }, spec: {} };
@@ -24,7 +24,7 @@ const POOL = { ...made, metadata: { ...made.metadata, uid: 'p-1', resourceVersio
 
 type Taken = Awaited<ReturnType<CarryOutDeps['ledger']['takenOf']>>;
 
-function start(given: { reading?: ApplicationReading; taken?: readonly object[]; asking?: AskingApplications } = {}) {
+function start(given: { verdict?: OwnerVerdict; taken?: readonly object[]; asking?: AskingApplications } = {}) {
   const writes: string[] = [];
   const versions: string[] = [];
   const ipsOf = (object: Readonly<Record<string, unknown>>) => (object['spec'] as { ips: string[] }).ips.join(' ');
@@ -57,7 +57,7 @@ function start(given: { reading?: ApplicationReading; taken?: readonly object[];
       ledger: { takenOf: async () => (given.taken ?? []) as unknown as Taken },
       pools: new PoolsNow({ ...view, onChange: () => ({ [Symbol.dispose]() {} }) } as unknown as ObjectView, () => NOW),
       applications: given.asking ?? new AskingApplications(),
-      reader: { read: async () => given.reading ?? { is: 'gone' } },
+      owners: { verdictOf: () => ({ verdict: given.verdict ?? 'gone', forMs: 40_000 }) },
     },
     { subnet, object: SUBNET, seen: new Map([...pools([POOL]).all()].map((it) => ['w', it])) },
     async (_, send) => {
@@ -70,8 +70,6 @@ function start(given: { reading?: ApplicationReading; taken?: readonly object[];
 
 const change = (...ranges: string[]): AutoPoolStep => ({ do: 'change', name: 'w', wanted, addresses: set(...ranges) });
 const DELETE: AutoPoolStep = { do: 'delete', name: 'w', application };
-const there = (spec: object) =>
-  ({ is: 'there', object: { metadata: POOL.metadata, spec } }) as unknown as ApplicationReading;
 
 test('a pool that grows is one write', async () => {
   const started = start();
@@ -103,24 +101,21 @@ test('a pool that is gone is not changed', async () => {
 });
 
 const GONE = ['delete {"name":"w","uid":"p-1","resourceVersion":"7"}'];
-const ASKS = { 'ipam.spidernet.io/subnet': '{"ipv4":["office"]}' };
-
-test.each<{ name: string; reading: ApplicationReading; writes: string[] }>([
-  { name: 'its application is gone', reading: { is: 'gone' }, writes: GONE },
-  { name: 'its application asks no more', reading: there({ template: {} }), writes: GONE },
-  { name: 'its application cannot be read', reading: { is: 'unknown', because: 'x' }, writes: [] },
-  { name: 'its application asks', reading: there({ template: { metadata: { annotations: ASKS } } }), writes: [] },
-  { name: 'its application has no template that could tell', reading: there({}), writes: [] },
-])('a pool that is to go: $name', async ({ reading, writes }) => {
-  const started = start({ reading });
-  expect(await started.do(DELETE)).toBe(writes.length === 0 ? 60_000 : undefined);
+test.each<{ verdict: OwnerVerdict; writes: string[] }>([
+  { verdict: 'gone', writes: GONE },
+  { verdict: 'silent', writes: GONE },
+  { verdict: 'asking', writes: [] },
+  { verdict: 'unknown', writes: [] },
+])('a pool that is to go, whose application is $verdict', async ({ verdict, writes }) => {
+  const started = start({ verdict });
+  expect(await started.do(DELETE)).toBe(writes.length === 0 ? 40_000 : undefined);
   expect(started.writes).toEqual(writes);
 });
 
 test('an application that the watch knows need not be read', async () => {
   const asking = new AskingApplications();
   asking.put({ application, wanted: [], fault: null, subnets: new Set() });
-  const started = start({ asking, reading: { is: 'unknown', because: 'x' } });
+  const started = start({ asking, verdict: 'unknown' });
   await started.do(DELETE);
   expect(started.writes).toEqual(GONE);
 });

@@ -9,10 +9,9 @@ import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { isHeldState } from '#pkg/record/ip-record.ts';
 import type { AskingApplications } from './applications.ts';
-import { templateAnnotations } from './built-in-kinds.ts';
 import { changedPoolObject, newPoolObject } from './pool-object.ts';
+import type { PoolOwners } from './pool-owners.ts';
 import type { PoolNow, PoolsNow } from './pools-now.ts';
-import type { ApplicationReader } from './read-application.ts';
 
 export interface CarryOutDeps {
   readonly client: KubeClient;
@@ -21,7 +20,7 @@ export interface CarryOutDeps {
   readonly ledger: Pick<Ledger, 'takenOf'>;
   readonly pools: Pick<PoolsNow, 'noteWritten'>;
   readonly applications: AskingApplications;
-  readonly reader: Pick<ApplicationReader, 'read'>;
+  readonly owners: Pick<PoolOwners, 'verdictOf'>;
 }
 
 /** What the plan was made for. */
@@ -34,9 +33,6 @@ export interface PlannedFor {
 
 type Write = Pass['write'];
 type StepOf<K extends AutoPoolStep['do']> = Extract<AutoPoolStep, { do: K }>;
-
-/** An application that cannot be read now may be readable in a minute. */
-const LOOK_AGAIN_MS = 60_000;
 
 /** Carries out the steps of one plan. One write for each; each returns when the next pass is due, undefined for no need of one. */
 export class CarryOut {
@@ -99,16 +95,10 @@ export class CarryOut {
 
   /** The pool goes only if its application is proven gone, or says itself that it does not ask for subnets or not for this one. */
   async #delete({ name, application }: StepOf<'delete'>, { object }: PoolNow): Promise<number | undefined> {
-    const { client, log, applications, reader } = this.#deps;
+    const { client, log, applications, owners } = this.#deps;
     if (applications.find(application)?.application.uid !== application.uid) {
-      const reading = await reader.read(application);
-      if (reading.is === 'unknown') {
-        log.warn({ pool: name, why: reading.because }, 'auto pool kept: its application cannot be read');
-        return LOOK_AGAIN_MS;
-      }
-      // It asks, and the watch has not shown it yet, or it has no pods now that would show it.
-      if (reading.is === 'there' && (templateAnnotations(reading.object) !== null || !hasTemplate(reading.object)))
-        return LOOK_AGAIN_MS;
+      const { verdict, forMs } = owners.verdictOf(application);
+      if (verdict !== 'gone' && verdict !== 'silent') return forMs;
     }
     const { uid, resourceVersion } = object.metadata;
     const seen = { name, uid, resourceVersion };
@@ -116,9 +106,4 @@ export class CarryOut {
     if (requeueMs === undefined) log.info({ pool: name, subnet: this.#of.subnet.name }, 'auto pool deleted');
     return requeueMs;
   }
-}
-
-function hasTemplate(object: KubeObject): boolean {
-  const { template, jobTemplate } = (object['spec'] ?? {}) as { template?: unknown; jobTemplate?: unknown };
-  return template !== undefined || jobTemplate !== undefined;
 }

@@ -28,10 +28,11 @@ const REFUSED = { ...UNREAD, missingRight: 'get clonesets in the API group kruis
 type Replicas = Awaited<ReturnType<ApplicationReader['replicasOf']>>;
 
 function start(reading: ApplicationReading, replicas: Replicas, ...pods: PodFacts[]) {
+  const world = { reading, replicas, hasPools: false };
   const changes = new Listeners<{ before: PodFacts | null; now: PodFacts | null }>();
   const told: EmittedEvent[] = [];
   const applications = new AskingApplications();
-  const read = vi.fn(async () => reading);
+  const read = vi.fn(async () => world.reading);
   const foreign = new ForeignApplications({
     client: {} as KubeClient,
     log: pino({ level: 'silent' }),
@@ -44,14 +45,18 @@ function start(reading: ApplicationReading, replicas: Replicas, ...pods: PodFact
       onChange: (listener) => changes.add(listener),
     },
     applications,
-    reader: { read, replicasOf: async () => replicas },
+    reader: { read, replicasOf: async () => world.replicas },
     rules: RULES,
     events: { emit: (event) => void told.push(event) },
-    readAgainMs: 30_000,
+    get readAgainMs() {
+      return world.hasPools ? 10 : 30_000;
+    },
+    hasPools: () => world.hasPools,
   });
   const counts = () => applications.find(APPLICATION)?.wanted.map(({ count }) => count);
   return {
     foreign,
+    world,
     applications,
     told,
     read,
@@ -125,4 +130,46 @@ test('a fixed number needs no scale', async () => {
   await using started = start(there(), REFUSED, { ...POD, subnetWish: FIXED });
   await vi.waitFor(() => expect(started.counts()).toEqual([4]), 20_000);
   expect(started.told).toEqual([]);
+});
+
+const goes = (started: ReturnType<typeof start>) => started.changes.tell({ before: POD, now: null });
+const TEMPLATE = { template: { metadata: { annotations: ASKS } } };
+
+test('an application that has a pool is read on after its last pod has gone', async () => {
+  await using started = start(there(), 3, POD);
+  await vi.waitFor(() => expect(started.counts()).toEqual([3]), 20_000);
+  started.world.hasPools = true;
+  started.world.replicas = 0;
+  goes(started);
+  await vi.waitFor(() => expect(started.counts()).toEqual([0]), 20_000);
+  started.world.replicas = 2;
+  await vi.waitFor(() => expect(started.counts()).toEqual([2]), 20_000);
+});
+
+test.each<{ name: string; change: (world: ReturnType<typeof start>['world']) => void }>([
+  { name: 'is gone', change: (world) => Object.assign(world, { reading: { is: 'gone' } }) },
+  { name: 'asks no more', change: (world) => Object.assign(world, { reading: there({ template: {} }) }) },
+  { name: 'has no pool any more', change: (world) => Object.assign(world, { hasPools: false }) },
+])('an application without pods that $name is forgotten', async ({ change }) => {
+  await using started = start(there(TEMPLATE), 3, POD);
+  await vi.waitFor(() => expect(started.counts()).toEqual([3]), 20_000);
+  started.world.hasPools = true;
+  goes(started);
+  change(started.world);
+  await vi.waitFor(() => expect(started.counts()).toBeUndefined(), 20_000);
+  const reads = started.read.mock.calls.length;
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(started.read.mock.calls.length - reads).toBeLessThanOrEqual(1);
+});
+
+test('an application without pods whose pool is known counts as its template says; without one it says nothing', async () => {
+  await using started = start(there(TEMPLATE), 2);
+  started.world.hasPools = true;
+  started.foreign.keep(APPLICATION);
+  await vi.waitFor(() => expect(started.counts()).toEqual([2]), 20_000);
+  await using silent = start(there(), 2);
+  silent.world.hasPools = true;
+  silent.foreign.keep(APPLICATION);
+  await vi.waitFor(() => expect(silent.read.mock.calls.length).toBeGreaterThan(1), 20_000);
+  expect(silent.counts()).toBeUndefined();
 });

@@ -3,10 +3,12 @@ import { type ReconcilerContext, startReconciler } from '#controller/reconcile/r
 import type { OwnerReference } from '#pkg/crd/decode-owner.ts';
 import { isAlive } from '#pkg/crd/pod-life.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
+import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Controller, Labels } from '#pkg/pool/request.ts';
 import { type AskingApplications, applicationKey } from './applications.ts';
 import { readApplication, type WishRules } from './asking-application.ts';
 import { type AskingObject, isBuiltIn, templateAnnotations } from './built-in-kinds.ts';
+import { hasTemplate } from './pool-owners.ts';
 import type { ApplicationReader, Unread } from './read-application.ts';
 import type { WorkloadPods } from './workload-pods.ts';
 
@@ -16,6 +18,8 @@ export interface ForeignApplicationsOptions extends ReconcilerContext {
   readonly reader: Pick<ApplicationReader, 'read' | 'replicasOf'>;
   readonly rules: WishRules;
   readonly events: Events;
+  /** Whether a pool was made for it. */
+  readonly hasPools: (application: Controller) => boolean;
   /** There is no event when such an application is scaled, or when its kind may be read from now on, so it is read again. */
   readonly readAgainMs: number;
 }
@@ -23,14 +27,17 @@ export interface ForeignApplicationsOptions extends ReconcilerContext {
 /** An application of a kind that Kubernetes does not bring along, as its pods or ReplicaSets name it. */
 interface Claimed {
   readonly application: Controller;
-  /** As a pod or a ReplicaSet of it says. */
-  annotations: Labels;
-  /** The pods, ReplicaSets and Jobs that name it. */
+  /** As a pod or a ReplicaSet of it says, or said last; null: none did since this process leads. */
+  annotations: Labels | null;
+  /** The pods, ReplicaSets and Jobs that name it. There may be none while it has a pool. */
   readonly by: Set<string>;
 }
 
 /** What a pod, ReplicaSet or Job says while there is no room for the application that it names. */
-type Refused = Pick<Claimed, 'application' | 'annotations'>;
+interface Refused {
+  readonly application: Controller;
+  readonly annotations: Labels;
+}
 
 /** ClusterRoles with it are part of the role `ipledger-controller-applications` (deploy/rbac.yaml). */
 const ROLE_LABEL = 'ipledger.io/aggregate-to-controller';
@@ -86,6 +93,16 @@ export class ForeignApplications implements AsyncDisposable {
     this.#unclaim(applicationKey(by), by.namespace);
   }
 
+  /** It was read, and has a pool. No pod names it now, as after a scale to zero: its pool has to follow all the same. */
+  keep({ apiVersion, kind, namespace, name, uid }: Controller): void {
+    const application = { apiVersion, kind, namespace, name, uid };
+    const key = keyOf(application);
+    if (this.#claimed.has(key)) return;
+    this.#claimed.set(key, { application, annotations: null, by: new Set() });
+    this.#count(namespace, 1);
+    this.#enqueue(key);
+  }
+
   [Symbol.asyncDispose](): PromiseLike<void> {
     return this.#reconciler[Symbol.asyncDispose]();
   }
@@ -104,7 +121,7 @@ export class ForeignApplications implements AsyncDisposable {
 
   #claim({ apiVersion, kind, namespace, name, uid }: Controller, annotations: Labels, by: string): void {
     const application = { apiVersion, kind, namespace, name, uid };
-    const key = `${applicationKey(application)} ${uid}`;
+    const key = keyOf(application);
     // A tenant may write one owner after the other into a pod: only the last one counts.
     if (this.#keyOf.get(by) !== key) this.#unclaim(by, namespace);
     const claimed = this.#claimed.get(key);
@@ -157,13 +174,21 @@ export class ForeignApplications implements AsyncDisposable {
     this.#keyOf.delete(by);
     claimed.by.delete(by);
     if (claimed.by.size > 0) return;
+    if (this.#options.hasPools(claimed.application)) this.#enqueue(key);
+    else this.#drop(key, claimed);
+  }
+
+  #drop(key: string, { application }: Claimed): void {
     this.#claimed.delete(key);
-    const { applications } = this.#options;
-    const { application } = claimed;
     this.#count(application.namespace, -1);
-    // Not the one of the same name with another uid, which may be the true one.
-    if (applications.find(application)?.application.uid === application.uid) applications.remove(application);
+    this.#removeAsking(application);
     this.#admitRefused();
+  }
+
+  /** Not the one of the same name with another uid, which may be the true one. */
+  #removeAsking(application: Controller): void {
+    const { applications } = this.#options;
+    if (applications.find(application)?.application.uid === application.uid) applications.remove(application);
   }
 
   #hasRoom(namespace: string): boolean {
@@ -183,18 +208,24 @@ export class ForeignApplications implements AsyncDisposable {
   async #reconcile(key: string): Promise<number | undefined> {
     const claimed = this.#claimed.get(key);
     if (claimed === undefined) return undefined;
-    const { applications, reader, rules, events, log } = this.#options;
+    const { applications, reader, rules, events, log, hasPools } = this.#options;
     const { application } = claimed;
+    const isNamed = () => claimed.by.size > 0;
+    if (!isNamed() && !hasPools(application)) return void this.#drop(key, claimed);
     const reading = await reader.read(application);
     if (this.#claimed.get(key) !== claimed) return undefined;
     if (reading.is === 'gone') {
-      if (applications.find(application)?.application.uid === application.uid) applications.remove(application);
+      if (!isNamed()) return void this.#drop(key, claimed);
+      this.#removeAsking(application);
       log.warn({ application: applicationKey(application) }, 'pods name an application that does not exist');
       return this.#readAgainMs;
     }
     // What was known of it stays: that its kind is not served now proves nothing.
     if (reading.is === 'unknown') return this.#tellUnread(application, reading);
-    const annotations = templateAnnotations(reading.object) ?? claimed.annotations;
+    // A pod may have the annotations from elsewhere than the template.
+    const said = isNamed() || !hasTemplate(reading.object) ? claimed.annotations : null;
+    const annotations = templateAnnotations(reading.object) ?? said;
+    if (annotations === null) return this.#onSilent(key, claimed, reading.object);
     const scale = await reader.replicasOf(application, reading.kind);
     if (this.#claimed.get(key) !== claimed) return undefined;
     const replicas = typeof scale === 'number' ? scale : null;
@@ -205,6 +236,13 @@ export class ForeignApplications implements AsyncDisposable {
     if (asking.fault !== null) events.emit(faultEvent(application, asking.fault));
     applications.put(asking);
     return this.#readAgainMs;
+  }
+
+  /** Without a template nothing tells what it asks for, until it has a pod again; until then its pool stays as it is. */
+  #onSilent(key: string, claimed: Claimed, object: KubeObject): number | undefined {
+    if (!hasTemplate(object)) return this.#readAgainMs;
+    this.#drop(key, claimed);
+    return undefined;
   }
 
   #tellUnread(regarding: Controller, { because, missingRight }: Unread): number {
@@ -221,4 +259,8 @@ export class ForeignApplications implements AsyncDisposable {
 export function faultEvent(regarding: Controller, fault: string) {
   const note = `no pool is made from a subnet: ${fault}`;
   return { regarding, type: 'Warning', reason: 'BadSubnetAnnotation', note } as const;
+}
+
+function keyOf(application: Controller): string {
+  return `${applicationKey(application)} ${application.uid}`;
 }

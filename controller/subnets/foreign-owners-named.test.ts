@@ -50,6 +50,7 @@ async function start() {
     applications,
     reader,
     events: { emit: () => {} },
+    hasPools: () => false,
     readAgainMs: READ_AGAIN_MS - 1_000,
   };
   const foreign = new ForeignApplications(options as unknown as ForeignApplicationsOptions);

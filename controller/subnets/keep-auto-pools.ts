@@ -7,9 +7,11 @@ import { type Pass, type ReconcilerContext, startReconciler } from '#controller/
 import { mapAtMost } from '#pkg/concurrency/map-at-most.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
+import type { Controller } from '#pkg/pool/request.ts';
 import type { WishRules } from './asking-application.ts';
 import { CarryOut } from './carry-out.ts';
 import { observeSubnet } from './observe-subnet.ts';
+import { PoolOwners } from './pool-owners.ts';
 import { type PoolNow, PoolsNow } from './pools-now.ts';
 import { ApplicationReader } from './read-application.ts';
 import { type FailedStep, type RefusedStep, RefusedSteps, sortFailed } from './refused-steps.ts';
@@ -47,8 +49,11 @@ export function keepAutoPools(options: KeepAutoPoolsOptions): AsyncDisposable {
   const stack = new AsyncDisposableStack();
   const reader = new ApplicationReader(options.client);
   const pools = stack.use(new PoolsNow(options.pools, now));
-  const asks = stack.use(new WhoAsks({ ...options, reader }));
+  const hasPools = (application: Controller) =>
+    pools.of(application).some(({ pool }) => pool?.auto?.applicationUid === application.uid);
+  const asks = stack.use(new WhoAsks({ ...options, reader, hasPools }));
   const { applications } = asks;
+  const owners = stack.use(new PoolOwners({ ...options, reader, applications, onAsking: (it) => asks.keep(it) }));
   const isHeldBy = asks.isHeldBy.bind(asks);
   const sources = { applications, pools, records, isHeldBy, reserved: catalog.reserved.bind(catalog) };
   const refusedSteps = new RefusedSteps();
@@ -72,7 +77,7 @@ export function keepAutoPools(options: KeepAutoPoolsOptions): AsyncDisposable {
     const { situation, seen, nextFreeInMs } = observeSubnet(subnet, object, sources, now());
     const plan = planAutoPools(situation);
     waiting.set(name, plan.waiting);
-    const carryOut = new CarryOut({ ...options, pools, applications, reader }, { subnet, object, seen }, write);
+    const carryOut = new CarryOut({ ...options, pools, applications, owners }, { subnet, object, seen }, write);
     const done = await mapAtMost(AT_ONCE, plan.steps, (step) =>
       carryOut.do(step).catch((thrown: unknown): FailedStep => ({ step, thrown })),
     );
@@ -95,7 +100,8 @@ export function keepAutoPools(options: KeepAutoPoolsOptions): AsyncDisposable {
       debounceMs: DEBOUNCE_MS,
       backoff: BACKOFF,
       caches: [subnets, options.pools, reserved, records, workloads, asks],
-      watch: (enqueue) => new SubnetNews({ ...options, applications, poolsNow: pools, isAwaited }, enqueue).subscribe(),
+      watch: (enqueue) =>
+        new SubnetNews({ ...options, applications, owners, poolsNow: pools, isAwaited }, enqueue).subscribe(),
       reconcile,
     }),
   );

@@ -85,3 +85,10 @@ test('kinds are asked for once a minute', async () => {
   await started.reader.read(APPLICATION);
   expect(started.pair.server.requests.filter(({ path }) => path === KINDS)).toHaveLength(1);
 });
+
+test('kinds that cannot be read are asked for once, also by many at the same time', async () => {
+  await using started = await start({ [KINDS]: [404, 'no such page'] });
+  await Promise.all(Array.from({ length: 20 }, () => started.reader.read(APPLICATION)));
+  await started.reader.read(APPLICATION);
+  expect(started.pair.server.requests).toHaveLength(1);
+});

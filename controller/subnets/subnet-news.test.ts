@@ -24,6 +24,7 @@ function newsOf(before: IpRecord | null, after: IpRecord | null, awaited = ''): 
   const enqueued: string[] = [];
   const sources = {
     applications: { ...silent, subnets: () => [] },
+    owners: silent,
     subnets: { ...silent, all: () => [SUBNET] },
     pools: silent,
     poolsNow: { find: (name: string) => (name === 'w' ? { object: {}, pool, ranges } : null) },
@@ -44,6 +45,7 @@ test('an application that changes wakes the subnets that it names, and those of 
   const enqueued: string[] = [];
   const sources = {
     applications: { onChange: applications.add.bind(applications), subnets: () => [] },
+    owners: silent,
     subnets: { ...silent, all: () => [SUBNET] },
     pools: silent,
     poolsNow: { of: ({ name }: { name: string }) => (name === 'web' ? [{ object: {}, pool, ranges }] : []) },

@@ -8,10 +8,12 @@ import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { recordValue } from '#pkg/record/record-value.ts';
 import type { ApplicationChange, AskingApplications } from './applications.ts';
+import type { PoolOwners } from './pool-owners.ts';
 import type { PoolsNow } from './pools-now.ts';
 
 export interface NewsSources {
   readonly applications: AskingApplications;
+  readonly owners: Pick<PoolOwners, 'onChange'>;
   readonly subnets: ObjectView;
   readonly pools: ObjectView;
   readonly poolsNow: PoolsNow;
@@ -38,11 +40,12 @@ export class SubnetNews {
   }
 
   subscribe(): Disposable[] {
-    const { applications, subnets, pools, reserved, records } = this.#sources;
+    const { applications, owners, subnets, pools, reserved, records } = this.#sources;
     for (const { metadata } of pools.all()) this.#onPool(metadata.name);
     this.#enqueueAll();
     return [
       applications.onChange((change) => this.#onApplication(change)),
+      owners.onChange((application) => this.#onApplication({ application, subnets: [] })),
       subnets.onChange(({ name }) => this.#enqueue(name)),
       pools.onChange(({ name }) => this.#onPool(name)),
       reserved.onChange(() => this.#enqueueAll()),

@@ -36,6 +36,7 @@ async function start(replicaSets: readonly object[], given: { records?: IpRecord
     wishRules: RULES,
     events: { emit: (event) => void told.push(event) },
     readAgainMs: 30_000,
+    hasPools: () => false,
   });
   await asks.synced;
   const names = () => asks.applications.of('office').map(({ application }) => application.name);

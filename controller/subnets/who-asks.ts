@@ -2,6 +2,7 @@ import type { RecordsView } from '#controller/project/records-view.ts';
 import type { ReconcilerContext } from '#controller/reconcile/reconciler.ts';
 import { isAlive } from '#pkg/crd/pod-life.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
+import type { Controller } from '#pkg/pool/request.ts';
 import { AskingApplications } from './applications.ts';
 import { readApplication, type WishRules } from './asking-application.ts';
 import { type AskingObject, isBuiltIn } from './built-in-kinds.ts';
@@ -17,6 +18,7 @@ export interface WhoAsksOptions extends ReconcilerContext {
   readonly wishRules: WishRules;
   readonly events: Events;
   readonly readAgainMs: number;
+  readonly hasPools: (application: Controller) => boolean;
 }
 
 /** A Deployment of the same name and selector adopts it again, with the pods and the pool: a second pool would part them. */
@@ -49,6 +51,11 @@ export class WhoAsks implements AsyncDisposable {
       },
     });
     this.synced = this.#watch.synced;
+  }
+
+  /** An application of another kind that asks, has a pool, and has no pod that would name it. */
+  keep(application: Controller): void {
+    this.#foreign.keep(application);
   }
 
   /** Living pods of the pool are those of the application with this uid, or orphans, which a new controller is about to adopt. */
