@@ -96,3 +96,11 @@ test('a subnet that is being deleted is not ready', () => {
   const status = plan([], undefined, { subnet: { ...subnet, isTerminating: true } });
   expect(status?.conditions).toMatchObject([{ type: 'Ready', status: 'False', reason: 'Terminating' }]);
 });
+
+test('while it is not known who lacks what, the condition says why', () => {
+  const status = plan([], undefined, { shortages: 'no pool is made yet' });
+  expect(status?.conditions).toMatchObject([
+    { type: 'Ready' },
+    { type: 'Insufficient', status: 'Unknown', reason: 'Waiting', message: 'no pool is made yet' },
+  ]);
+});

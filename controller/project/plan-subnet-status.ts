@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { formatShortages, SHORTAGE_CONDITION, type Shortage } from '#pkg/autopool/shortage.ts';
+import { formatShortages, SHORTAGE_CONDITION, SHORTAGES_UNKNOWN } from '#pkg/autopool/shortage.ts';
 import type { SpiderSubnet } from '#pkg/crd/decode-spider-subnet.ts';
 import { omitAbsent } from '#pkg/decode/untrusted.ts';
 import { formatCidr } from '#pkg/ip/cidr.ts';
@@ -11,6 +11,7 @@ import type { Pool } from '#pkg/pool/pool.ts';
 import type { Controller } from '#pkg/pool/request.ts';
 import { settleConditions, type WantedCondition } from './condition.ts';
 import { asRead, type JsonCount, toJsonCount } from './json-count.ts';
+import type { KnownShortages } from './shortage-board.ts';
 
 /** `status` of a SpiderSubnet. It is written as a whole. `allocatedIPCount` counts the addresses of pools, not of pods. */
 export interface SubnetStatus {
@@ -28,7 +29,7 @@ export interface SubnetFacts {
   /** Why it contradicts an earlier subnet or pool; else null. */
   readonly overlap: string | null;
   /** The applications that do not get what they want; null where no pools are made from subnets. */
-  readonly shortages: readonly Shortage[] | null;
+  readonly shortages: KnownShortages | null;
 }
 
 const SUBNET_CONDITIONS = ['Ready', SHORTAGE_CONDITION, 'Overlap'];
@@ -67,7 +68,12 @@ export function planSubnetStatus(
 
 /** Ready, and Insufficient where pools are made from subnets, are always there; Overlap only if it is true. */
 function subnetConditions({ subnet, generation, overlap, shortages }: SubnetFacts): WantedCondition[] {
-  const condition = (type: string, status: 'True' | 'False', reason: string, message = ''): WantedCondition => ({
+  const condition = (
+    type: string,
+    status: WantedCondition['status'],
+    reason: string,
+    message = '',
+  ): WantedCondition => ({
     type,
     status,
     reason,
@@ -85,9 +91,10 @@ function subnetConditions({ subnet, generation, overlap, shortages }: SubnetFact
 }
 
 function shortageCondition(
-  shortages: readonly Shortage[],
-  condition: (type: string, status: 'True' | 'False', reason: string, message?: string) => WantedCondition,
+  shortages: KnownShortages,
+  condition: (type: string, status: WantedCondition['status'], reason: string, message?: string) => WantedCondition,
 ): WantedCondition {
+  if (typeof shortages === 'string') return condition(SHORTAGE_CONDITION, 'Unknown', SHORTAGES_UNKNOWN, shortages);
   return shortages.length === 0
     ? condition(SHORTAGE_CONDITION, 'False', 'Enough')
     : condition(SHORTAGE_CONDITION, 'True', 'Lacking', formatShortages(shortages));

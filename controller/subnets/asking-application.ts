@@ -59,7 +59,8 @@ function readWanted(
   });
 }
 
-function namedSubnets(annotations: Labels): ReadonlySet<string> {
+/** None where that cannot be read. */
+export function namedSubnets(annotations: Labels): ReadonlySet<string> {
   try {
     const nics = parseNicSubnets(annotations)?.value ?? [];
     return new Set(nics.flatMap(({ v4, v6 }) => [v4, v6].filter((name) => name !== null)));

@@ -32,6 +32,7 @@ function start(reading: ApplicationReading, replicas: Replicas, ...pods: PodFact
   const changes = new Listeners<{ before: PodFacts | null; now: PodFacts | null }>();
   const told: EmittedEvent[] = [];
   const applications = new AskingApplications();
+  const unserved = new AskingApplications();
   const read = vi.fn(async () => world.reading);
   const foreign = new ForeignApplications({
     client: {} as KubeClient,
@@ -45,6 +46,7 @@ function start(reading: ApplicationReading, replicas: Replicas, ...pods: PodFact
       onChange: (listener) => changes.add(listener),
     },
     applications,
+    unserved,
     reader: { read, replicasOf: async () => world.replicas },
     rules: RULES,
     events: { emit: (event) => void told.push(event) },
@@ -58,6 +60,7 @@ function start(reading: ApplicationReading, replicas: Replicas, ...pods: PodFact
     foreign,
     world,
     applications,
+    unserved,
     told,
     read,
     changes,
@@ -97,7 +100,10 @@ test.each([
 
 test('an application that does not exist gets nothing', async () => {
   await using started = start({ is: 'gone' }, 3, POD);
-  await vi.waitFor(() => expect(started.read).toHaveBeenCalled(), 20_000);
+  await vi.waitFor(
+    () => expect(started.unserved.of('office')).toMatchObject([{ fault: expect.stringContaining('does not exist') }]),
+    20_000,
+  );
   expect(started.applications.size).toBe(0);
 });
 
@@ -112,6 +118,10 @@ test.each([
     /get clonesets in the API group kruise\.test: create a ClusterRole .* ipledger\.io\/aggregate-to-controller: "true"$/,
   );
   expect(started.applications.size).toBe(0);
+  const unserved = () => started.unserved.of('office').map(({ fault }) => fault);
+  expect(unserved()).toEqual([started.told[0]?.note]);
+  started.changes.tell({ before: POD, now: null });
+  expect(unserved()).toEqual([]);
 });
 
 test('an outage of the scale is not "nobody says how many": what was known stays', async () => {

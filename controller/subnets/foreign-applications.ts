@@ -6,7 +6,7 @@ import type { Events } from '#pkg/kube/events/events.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import type { Controller, Labels } from '#pkg/pool/request.ts';
 import { type AskingApplications, applicationKey } from './applications.ts';
-import { readApplication, type WishRules } from './asking-application.ts';
+import { namedSubnets, readApplication, type WishRules } from './asking-application.ts';
 import { type AskingObject, isBuiltIn, templateAnnotations } from './built-in-kinds.ts';
 import { hasTemplate } from './pool-owners.ts';
 import type { ApplicationReader, Unread } from './read-application.ts';
@@ -15,6 +15,8 @@ import type { WorkloadPods } from './workload-pods.ts';
 export interface ForeignApplicationsOptions extends ReconcilerContext {
   readonly pods: WorkloadPods;
   readonly applications: AskingApplications;
+  /** Gets those for which no pool can be planned, with the reason. */
+  readonly unserved: AskingApplications;
   readonly reader: Pick<ApplicationReader, 'read' | 'replicasOf'>;
   readonly rules: WishRules;
   readonly events: Events;
@@ -48,6 +50,7 @@ const MOST_IN_NAMESPACE = 500;
 /** Of those that find no room so many are served later, when there is some. */
 const MOST_REFUSED_IN_NAMESPACE = 1_000;
 const NO_ROOM = `no pool is made: pods that ask for subnets name too many applications of other kinds (at most ${MOST_IN_NAMESPACE} in one namespace, ${MOST_CLAIMED} in all)`;
+const NOT_THERE = 'pods name it as their owner, and it does not exist, or exists with another uid';
 /** At most 50 of them are read again in a second. */
 const READ_ONE_MS = 20;
 
@@ -146,13 +149,18 @@ export class ForeignApplications implements AsyncDisposable {
     const inNamespace = this.#refused.get(application.namespace) ?? new Map<string, Refused>();
     if (inNamespace.size < MOST_REFUSED_IN_NAMESPACE) {
       this.#refused.set(application.namespace, inNamespace.set(by, refused));
+      this.#putUnserved(refused, NO_ROOM);
     }
     this.#options.events.emit({ regarding: application, type: 'Warning', reason: 'ApplicationNotRead', note: NO_ROOM });
   }
 
   #forgetRefused(by: string, namespace: string): void {
     const inNamespace = this.#refused.get(namespace);
-    if (inNamespace?.delete(by) && inNamespace.size === 0) this.#refused.delete(namespace);
+    const refused = inNamespace?.get(by);
+    if (inNamespace === undefined || refused === undefined) return;
+    inNamespace.delete(by);
+    if (inNamespace.size === 0) this.#refused.delete(namespace);
+    this.#removeFrom(this.#options.unserved, refused.application);
   }
 
   /** An application has gone: those that were refused take its place, as far as there is room. */
@@ -181,14 +189,20 @@ export class ForeignApplications implements AsyncDisposable {
   #drop(key: string, { application }: Claimed): void {
     this.#claimed.delete(key);
     this.#count(application.namespace, -1);
-    this.#removeAsking(application);
+    const { applications, unserved } = this.#options;
+    this.#removeFrom(applications, application);
+    this.#removeFrom(unserved, application);
     this.#admitRefused();
   }
 
   /** Not the one of the same name with another uid, which may be the true one. */
-  #removeAsking(application: Controller): void {
-    const { applications } = this.#options;
-    if (applications.find(application)?.application.uid === application.uid) applications.remove(application);
+  #removeFrom(table: AskingApplications, application: Controller): void {
+    if (table.find(application)?.application.uid === application.uid) table.remove(application);
+  }
+
+  #putUnserved({ application, annotations }: Pick<Claimed, 'application' | 'annotations'>, fault: string): void {
+    const subnets = annotations === null ? new Set<string>() : namedSubnets(annotations);
+    this.#options.unserved.put({ application, wanted: [], fault, subnets });
   }
 
   #hasRoom(namespace: string): boolean {
@@ -216,12 +230,13 @@ export class ForeignApplications implements AsyncDisposable {
     if (this.#claimed.get(key) !== claimed) return undefined;
     if (reading.is === 'gone') {
       if (!isNamed()) return void this.#drop(key, claimed);
-      this.#removeAsking(application);
+      this.#removeFrom(applications, application);
+      this.#putUnserved(claimed, NOT_THERE);
       log.warn({ application: applicationKey(application) }, 'pods name an application that does not exist');
       return this.#readAgainMs;
     }
     // What was known of it stays: that its kind is not served now proves nothing.
-    if (reading.is === 'unknown') return this.#tellUnread(application, reading);
+    if (reading.is === 'unknown') return this.#tellUnread(claimed, reading);
     // A pod may have the annotations from elsewhere than the template.
     const said = isNamed() || !hasTemplate(reading.object) ? claimed.annotations : null;
     const annotations = templateAnnotations(reading.object) ?? said;
@@ -231,9 +246,9 @@ export class ForeignApplications implements AsyncDisposable {
     const replicas = typeof scale === 'number' ? scale : null;
     const asking = readApplication(application, { annotations, replicas }, rules);
     // With a fixed number it does not matter how many pods there will be.
-    if (typeof scale === 'object' && scale !== null && asking.fault !== null)
-      return this.#tellUnread(application, scale);
+    if (typeof scale === 'object' && scale !== null && asking.fault !== null) return this.#tellUnread(claimed, scale);
     if (asking.fault !== null) events.emit(faultEvent(application, asking.fault));
+    this.#removeFrom(this.#options.unserved, application);
     applications.put(asking);
     return this.#readAgainMs;
   }
@@ -245,12 +260,14 @@ export class ForeignApplications implements AsyncDisposable {
     return undefined;
   }
 
-  #tellUnread(regarding: Controller, { because, missingRight }: Unread): number {
+  #tellUnread(claimed: Claimed, { because, missingRight }: Unread): number {
     const cure =
       missingRight === undefined
         ? ''
         : `; the controller needs the right to ${missingRight}: create a ClusterRole that has it and the label ${ROLE_LABEL}: "true"`;
     const note = `no pool is made or changed: ${because}${cure}`;
+    this.#putUnserved(claimed, note);
+    const { application: regarding } = claimed;
     this.#options.events.emit({ regarding, type: 'Warning', reason: 'ApplicationNotRead', note });
     return this.#readAgainMs;
   }

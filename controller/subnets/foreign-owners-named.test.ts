@@ -48,6 +48,7 @@ async function start() {
     ...context,
     pods,
     applications,
+    unserved: new AskingApplications(),
     reader,
     events: { emit: () => {} },
     hasPools: () => false,

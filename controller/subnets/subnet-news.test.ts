@@ -24,6 +24,7 @@ function newsOf(before: IpRecord | null, after: IpRecord | null, awaited = ''): 
   const enqueued: string[] = [];
   const sources = {
     applications: { ...silent, subnets: () => [] },
+    unserved: silent,
     owners: silent,
     subnets: { ...silent, all: () => [SUBNET] },
     pools: silent,
@@ -45,6 +46,7 @@ test('an application that changes wakes the subnets that it names, and those of 
   const enqueued: string[] = [];
   const sources = {
     applications: { onChange: applications.add.bind(applications), subnets: () => [] },
+    unserved: silent,
     owners: silent,
     subnets: { ...silent, all: () => [SUBNET] },
     pools: silent,

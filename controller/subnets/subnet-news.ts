@@ -13,6 +13,7 @@ import type { PoolsNow } from './pools-now.ts';
 
 export interface NewsSources {
   readonly applications: AskingApplications;
+  readonly unserved: Pick<AskingApplications, 'onChange'>;
   readonly owners: Pick<PoolOwners, 'onChange'>;
   readonly subnets: ObjectView;
   readonly pools: ObjectView;
@@ -40,11 +41,12 @@ export class SubnetNews {
   }
 
   subscribe(): Disposable[] {
-    const { applications, owners, subnets, pools, reserved, records } = this.#sources;
+    const { applications, unserved, owners, subnets, pools, reserved, records } = this.#sources;
     for (const { metadata } of pools.all()) this.#onPool(metadata.name);
     this.#enqueueAll();
     return [
       applications.onChange((change) => this.#onApplication(change)),
+      unserved.onChange(({ subnets: named }) => named.forEach(this.#enqueue)),
       owners.onChange((application) => this.#onApplication({ application, subnets: [] })),
       subnets.onChange(({ name }) => this.#enqueue(name)),
       pools.onChange(({ name }) => this.#onPool(name)),

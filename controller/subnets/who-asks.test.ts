@@ -59,6 +59,11 @@ test('a ReplicaSet that its Deployment left behind gets no pool of its own, and 
   await using started = await start([workload('left', HASH)]);
   expect(started.names()).toEqual([]);
   expect(started.told).toMatchObject([{ reason: 'OrphanedReplicaSet', regarding: { name: 'left' } }]);
+  const { unserved } = started.asks;
+  expect(unserved.of('office')).toMatchObject([{ application: { name: 'left' }, fault: started.told[0]?.note }]);
+  await vi.waitFor(() => expect(started.api.isWatched('replicasets')).toBe(true), 20_000);
+  started.api.tell('replicasets', ['DELETED', workload('left', { ...HASH, resourceVersion: '2' })]);
+  await vi.waitFor(() => expect(unserved.size).toBe(0), 20_000);
 });
 
 test('what is deleted, or asks no more, is forgotten', async () => {

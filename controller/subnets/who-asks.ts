@@ -4,7 +4,7 @@ import { isAlive } from '#pkg/crd/pod-life.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import type { Controller } from '#pkg/pool/request.ts';
 import { AskingApplications } from './applications.ts';
-import { readApplication, type WishRules } from './asking-application.ts';
+import { namedSubnets, readApplication, type WishRules } from './asking-application.ts';
 import { type AskingObject, isBuiltIn } from './built-in-kinds.ts';
 import { ForeignApplications, faultEvent } from './foreign-applications.ts';
 import type { ApplicationReader } from './read-application.ts';
@@ -28,18 +28,21 @@ const ORPHANED =
 /** Keeps the table of the applications that ask for subnets: those of Kubernetes' own kinds by watch, others through their pods. */
 export class WhoAsks implements AsyncDisposable {
   readonly applications = new AskingApplications();
+  /** Those for which no pool is planned, with the reason as their fault. */
+  readonly unserved = new AskingApplications();
   readonly synced: Promise<void>;
   readonly #options: WhoAsksOptions;
   readonly #foreign: ForeignApplications;
   readonly #watch: ApplicationWatch;
 
   constructor(options: WhoAsksOptions) {
-    const { applications } = this;
+    const { applications, unserved } = this;
     this.#options = options;
     this.#foreign = new ForeignApplications({
       ...options,
       pods: options.workloads,
       applications,
+      unserved,
       rules: options.wishRules,
     });
     this.#watch = new ApplicationWatch({
@@ -47,6 +50,7 @@ export class WhoAsks implements AsyncDisposable {
       onAsking: (object) => this.#onAsking(object),
       onSilent: (object) => {
         applications.remove(object);
+        unserved.remove(object);
         this.#foreign.unclaim(object);
       },
     });
@@ -76,7 +80,8 @@ export class WhoAsks implements AsyncDisposable {
   }
 
   #onAsking(object: AskingObject): void {
-    const { itself, madeBy } = object;
+    const { itself, madeBy, annotations } = object;
+    if (!object.isOrphan) this.unserved.remove(itself);
     if (madeBy === null || isBuiltIn(madeBy)) this.#foreign.unclaim(itself);
     if (madeBy !== null) {
       this.applications.remove(itself);
@@ -85,6 +90,7 @@ export class WhoAsks implements AsyncDisposable {
     }
     if (object.isOrphan) {
       this.applications.remove(itself);
+      this.unserved.put({ application: itself, wanted: [], fault: ORPHANED, subnets: namedSubnets(annotations) });
       this.#options.events.emit({ regarding: itself, type: 'Warning', reason: 'OrphanedReplicaSet', note: ORPHANED });
       return;
     }

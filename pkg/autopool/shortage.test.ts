@@ -63,3 +63,23 @@ test('the message is bounded and says how many it leaves out', () => {
   expect(message.length).toBeLessThan(32_768);
   expect(message).toMatch(/\n… and 470 more$/);
 });
+
+test('what concerns all interfaces of an application is found for each', () => {
+  const status = statusOf(formatShortages([shortage('web', { interface: null, why: 'it cannot be read' })]));
+  expect(shortageLines(status)).toEqual(['apps/v1 Deployment prod/web: it cannot be read']);
+  expect(readShortage(status, shortage('web', { interface: 'net1' }))).toBe('it cannot be read');
+  expect(readShortage(status, shortage('we'))).toBeNull();
+});
+
+test('an application beyond the lines that fit may be one of those without a line', () => {
+  const status = statusOf(formatShortages(Array.from({ length: 42 }, (_, at) => shortage(`app-${at}`))));
+  expect(readShortage(status, shortage('app-41'))).toBe(
+    'not listed: 12 more wait; the Events of the application say why',
+  );
+});
+
+test('while nothing is known, the reason for that is said of every application', () => {
+  const status = statusOf('no pool is made yet', 'Unknown');
+  expect(readShortage(status, shortage('web'))).toBe('no pool is made yet');
+  expect(shortageLines(status)).toEqual(['no pool is made yet']);
+});

@@ -109,6 +109,9 @@ test('while records may be missing, no pool is made, shrunk or deleted', async (
   await stage.deploy('back', 4, asks('restored'));
   await pause();
   expect(await stage.poolsOf('back')).toEqual([]);
+  await eventually(stage.admin, SUBNETS, { name: 'restored' }, (object) =>
+    expect(object?.['status']).toMatchObject({ conditions: [{}, { type: 'Insufficient', status: 'Unknown' }] }),
+  );
   missingForMs = 0;
   await stage.poolWith('back', 4);
 
