@@ -5,6 +5,8 @@ import type { ClaimStatus } from './claim-status.ts';
 export type RestReason =
   | 'ready'
   | 'pool-not-ready'
+  /** A move may be bringing its IPAddress. */
+  | 'arriving'
   /** An address is free for it, and nothing new is given out for a while. */
   | 'held'
   | 'exhausted'

@@ -55,6 +55,13 @@ describe('a living claim', () => {
       step: 'rest pool-paused',
     },
     { name: 'nothing is taken yet', seen: {}, step: 'take' },
+    { name: 'a move may be bringing its IPAddress', seen: { isArriving: true }, step: 'rest arriving' },
+    { name: 'a move has brought its IPAddress', seen: { ...PLACED, isArriving: true }, step: 'write-status ready' },
+    {
+      name: 'a leader died between its record and its IPAddress',
+      seen: { isArriving: true, records: [RECORD] },
+      step: 'create-address 10.0.0.1',
+    },
     { name: 'it has a record and no IPAddress', seen: { records: [RECORD] }, step: 'create-address 10.0.0.1' },
     {
       name: 'two records and no IPAddress: the lower one is kept for now, and none is given back',

@@ -80,11 +80,12 @@ function withoutRecord(seen: ObservedClaim, address: MachineAddress, now: Date):
 }
 
 function nextWithoutAddress(seen: ObservedClaim, now: Date): ClaimStep {
-  const { claim, pool, records, namespaceLabels, room, hold } = seen;
+  const { claim, pool, records, namespaceLabels, room, hold, isArriving } = seen;
   const [record] = records.toSorted(compareValues);
   if (record !== undefined) {
     return record.spec.holder.uid === undefined ? { do: 'name-record', record } : { do: 'create-address', record };
   }
+  if (isArriving) return { do: 'rest', why: 'arriving' };
   const objection = objectToClaim(pool, claim, namespaceLabels);
   if (objection !== null) return say(seen, now, notReady(objection), 'pool-not-ready');
   if (room.hasFree) return hold === null ? { do: 'take' } : say(seen, now, notReady(hold), 'held');

@@ -14,6 +14,8 @@ export interface ObservedClaim {
   /** Null: there is no such pool. */
   readonly pool: PoolFacts | null;
   readonly isPoolPaused: boolean;
+  /** It came with our finalizer a moment ago, and names no cluster that could be paused: a move may be bringing its IPAddress. */
+  readonly isArriving: boolean;
   /** Empty if the namespace is not known yet. */
   readonly namespaceLabels: Labels;
   /** The IPAddress of the claim's name. */

@@ -73,6 +73,7 @@ export async function carryOutStep(
 
   switch (step.do) {
     case 'add-finalizer':
+      deps.book.protects(claim);
       return patchClaim([...claim.finalizers, CLAIM_FINALIZER]);
     case 'take':
       return takeAddress(seen, deps);

@@ -7,9 +7,7 @@ import { holdOf } from './claim-observer.ts';
 /** A claim of a missing cluster in namespace `stranger` waits, and one in `prod` asks. */
 function hold(namespaceNames: readonly string[]) {
   const pool = buildPool({ name: 'lab', namespaceNames });
-  const expected = [
-    { ...buildClaim({ namespace: 'stranger' }), key: 'stranger/vm-0', deletedMs: null, isProtected: true },
-  ];
+  const expected = [{ key: 'stranger/vm-0', namespace: 'stranger', untilMs: Date.parse('2026-11-16T10:10:00Z') }];
   const sources = {
     book: { expected: () => expected },
     restore: new RestoreHold(

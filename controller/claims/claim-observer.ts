@@ -49,6 +49,7 @@ export function observe(sources: ClaimSources, claim: Claim): ObservedClaim {
     claim,
     cluster: book.clusterState(claim),
     pool: facts,
+    isArriving: book.arrivesForMs(claim, sources.now()) > 0,
     isPoolPaused: found !== null && hasPauseMark(found.object),
     namespaceLabels: namespaces.get({ name: claim.namespace })?.metadata.labels ?? {},
     address,

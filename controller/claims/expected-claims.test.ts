@@ -5,7 +5,9 @@ const claimAt = (name: string, minute: number, namespace = 'prod', pool = 'lab')
   key: `${namespace}/${name}`,
   namespace,
   pool,
+  cluster: 'blue',
   createdAt: `2026-11-18T16:${String(minute).padStart(2, '0')}:00Z`,
+  untilMs: Date.UTC(2026, 10, 18, 16, minute + 10),
 });
 
 test('the two youngest of each namespace and pool are told, in any order of arrival, and those that are left when one goes', () => {

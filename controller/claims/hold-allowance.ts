@@ -1,5 +1,10 @@
 /** `clusterctl move` brings claims first and their addresses seconds later. What takes longer is no move, and holds no pool back. */
 export const LONGEST_HOLD_MS = 10 * 60_000;
+/**
+ * The same for a claim that names no cluster, and so is not paused while it arrives. It is shorter, because a claim whose leader died just
+ * after it wrote the finalizer looks the same. A term begins with such a wait anyway.
+ */
+export const ARRIVES_FOR_MS = 60_000;
 /** How long claims of one namespace may hold a pool in turn, each for its ten minutes, while no IPAddress comes for any of them. */
 const MOST_MS = 30 * 60_000;
 /** After such a time without a new claim that holds, the namespace begins anew. */
@@ -19,13 +24,12 @@ export class HoldAllowance {
   readonly #uses = new Map<string, Use>();
 
   /** A claim was created at that time and holds the pool. Calling it again for the same claim changes nothing. */
-  use(pool: string, namespace: string, createdMs: number): void {
+  use(pool: string, namespace: string, createdMs: number, endMs: number): void {
     const key = keyOf(pool, namespace);
     const before = this.#uses.get(key);
-    const endMs = createdMs + LONGEST_HOLD_MS;
     if (before === undefined || createdMs - before.untilMs > REST_MS) {
       if (this.#uses.size >= MOST_KNOWN) this.#uses.clear();
-      this.#uses.set(key, { untilMs: endMs, usedMs: LONGEST_HOLD_MS });
+      this.#uses.set(key, { untilMs: endMs, usedMs: endMs - createdMs });
     } else if (endMs > before.untilMs) {
       const addedMs = endMs - Math.max(createdMs, before.untilMs);
       this.#uses.set(key, { untilMs: endMs, usedMs: before.usedMs + addedMs });

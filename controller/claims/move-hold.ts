@@ -1,9 +1,8 @@
 import type { Hold } from '#controller/give/restore-hold.ts';
-import { LONGEST_HOLD_MS } from './hold-allowance.ts';
 
 interface ExpectedClaim {
   readonly key: string;
-  readonly createdAt: string;
+  readonly untilMs: number;
 }
 
 /**
@@ -13,7 +12,7 @@ interface ExpectedClaim {
 export function findMoveHold(pool: string, own: string, expected: readonly ExpectedClaim[], now: Date): Hold | null {
   const left = expected
     .filter(({ key }) => key !== own)
-    .map(({ key, createdAt }) => ({ key, leftMs: Date.parse(createdAt) + LONGEST_HOLD_MS - now.getTime() }))
+    .map(({ key, untilMs }) => ({ key, leftMs: untilMs - now.getTime() }))
     .filter(({ leftMs }) => leftMs > 0);
   if (left.length === 0) return null;
   return {

@@ -126,6 +126,7 @@ function settle(claim: Claim, why: RestReason, options: ReconcileClaimsOptions, 
   const isWaiting = why === 'exhausted' || why === 'held';
   leaveLine(keyOf(claim), isWaiting ? claim.pool : null, lineOf(options), enqueue);
   if (isWaiting || why === 'pool-not-ready' || why === 'allocation-failed') unserved.add(claim, isWaiting);
+  if (why === 'arriving') return Math.max(options.book.arrivesForMs(claim, options.now()), SHORTEST_HOLD_MS);
   const hold = why === 'held' ? holdOf(options, claim) : null;
   return hold === null ? LOOK_AGAIN_MS : Math.max(hold.leftMs, SHORTEST_HOLD_MS);
 }

@@ -79,10 +79,11 @@ test('clusterctl move: claims have the addresses at the target that they had at 
   // Claims that go again leave holes: a target that chose addresses itself would choose these.
   const holes = [await source.claim('hole-0'), await source.claim('hole-1')];
   for (const hole of holes) await source.served(hole.metadata.name);
-  const names = ['vm-0', 'vm-1', 'vm-2', 'vm-3'];
+  // The last one names no cluster, so no pause holds it back while it arrives.
+  const names = ['vm-0', 'vm-1', 'vm-2', 'vm-3', 'unnamed'];
   const before: Record<string, string> = {};
   for (const name of names) {
-    await source.claim(name, { cluster: 'blue', metadata: { ownerReferences } });
+    await source.claim(name, { ...(name === 'unnamed' ? {} : { cluster: 'blue' }), metadata: { ownerReferences } });
     before[name] = await source.served(name);
   }
   for (const hole of holes) await source.remove(hole);

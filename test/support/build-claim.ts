@@ -99,6 +99,7 @@ export function observeClaim(change: Partial<ObservedClaim> = {}): ObservedClaim
     cluster: 'running',
     pool: buildPoolFacts(),
     isPoolPaused: false,
+    isArriving: false,
     namespaceLabels: {},
     address: null,
     addressRecord: null,
