@@ -4,7 +4,8 @@ import { type ClusterSite, inFlight } from './cluster-site.ts';
 import { countObjects } from './controller-site.ts';
 
 const IN_FLIGHT = 32;
-const LOOK_EVERY_MS = 50;
+/** Rarely: what the API server does for the count is missing to the controller. */
+const LOOK_EVERY_MS = 250;
 /** The API server counts a request shortly after its answer, and the watch of the controller has seen it by then. */
 const SETTLE_MS = 1_000;
 const IPAM = '/apis/ipam.cluster.x-k8s.io/v1beta2/namespaces/default';
