@@ -8,11 +8,17 @@ export function renderInCluster({ dryRun, pool, records, collisions }: InCluster
   const what = pool.wasThere ? 'is there already' : `${made}, disabled`;
   const lines = [
     `SpiderIPPool ${pool.name} ${what}: ${pool.ranges.join(', ')}`,
+    ...(pool.leftOutGateway === null ? [] : [describeGateway(pool.name, pool.leftOutGateway)]),
     `Records ${made}: ${records.length}.`,
     ...limited(records.map(({ address, holder }) => `  ${address}  ${holder.namespace}/${holder.name}`)),
     ...limited(collisions.map((line) => `collision: ${line}`)),
   ];
   return `${[...lines, ...nextSteps(pool.name)].join('\n')}\n`;
+}
+
+/** That provider writes such a gateway into its IPAddresses. */
+function describeGateway(pool: string, gateway: string): string {
+  return `warning: the gateway ${gateway} of the old pool is outside of its subnet and was left out: IPAddresses of ${pool} name no gateway. Set it in the machines, or widen spec.subnet and set spec.gateway.`;
 }
 
 function limited(lines: readonly string[]): readonly string[] {

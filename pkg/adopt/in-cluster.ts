@@ -18,7 +18,13 @@ import { recordName } from '#pkg/record/record-metadata.ts';
 export interface InClusterImport {
   readonly dryRun: boolean;
   /** The SpiderIPPool, as it was made or would be. */
-  readonly pool: { readonly name: string; readonly ranges: readonly string[]; readonly wasThere: boolean };
+  readonly pool: {
+    readonly name: string;
+    readonly ranges: readonly string[];
+    readonly wasThere: boolean;
+    /** The gateway of the old pool, if it is outside of the subnet: ours has none then. */
+    readonly leftOutGateway: string | null;
+  };
   /** The records that were made or would be: one for each IPAddress. */
   readonly records: readonly RecordSpec[];
   /** IPAddresses that get no record, with the reason. */
@@ -55,10 +61,12 @@ export async function importInCluster(client: KubeClient, wish: InClusterWish): 
       collisions.push(`${spec.address} of ${spec.holder.namespace}/${spec.holder.name} is held by ${holder}`);
     }
   }
+  const { leftOutGateway: gateway } = theirs;
+  const leftOutGateway = gateway === null ? null : formatAddress(gateway);
   const ranges = (draft['spec'] as { readonly ips: readonly string[] }).ips;
   return {
     dryRun: wish.dryRun,
-    pool: { name: pool.name, ranges: ranges.slice(0, LONGEST_LIST), wasThere: there.ok },
+    pool: { name: pool.name, ranges: ranges.slice(0, LONGEST_LIST), wasThere: there.ok, leftOutGateway },
     records: made,
     collisions,
   };

@@ -42,6 +42,15 @@ test.each([
   expect(draft(spec)).toEqual({ metadata: { name: 'lab' }, spec: { disable: true, ...expected } });
 });
 
+test('a gateway outside of the subnet is told as left out, and one inside is not', () => {
+  const read = (gateway: string) => {
+    const spec = { addresses: ['10.0.0.5'], prefix: 24, gateway };
+    return readInClusterPool({ metadata: { name: 'lab' }, spec } as unknown as KubeObject, 'GlobalInClusterIPPool');
+  };
+  expect(read('192.0.2.1')).toMatchObject({ gateway: null, leftOutGateway: { family: 4, value: 0xc0000201n } });
+  expect(read('10.0.0.1')).toMatchObject({ gateway: { family: 4, value: 0x0a000001n }, leftOutGateway: null });
+});
+
 test('a pool of a namespace serves that namespace alone, under a name that says so; a grace period becomes a cooldown', () => {
   const spec = { addresses: ['10.0.0.5'], prefix: 24, addressReuseGracePeriodSeconds: 60 };
   expect(draft(spec, 'prod')).toMatchObject({

@@ -18,6 +18,8 @@ export interface InClusterPool {
   /** What it gives out: without excluded, reserved and gateway addresses. */
   readonly addresses: IntervalSet;
   readonly gateway: Address | null;
+  /** A gateway outside of the subnet, which that provider allows and ours does not. */
+  readonly leftOutGateway: Address | null;
   readonly cooldownSeconds: number;
 }
 
@@ -32,6 +34,7 @@ export function readInClusterPool({ metadata, spec }: KubeObject, kind: string):
   }
   const subnet = enclosingCidr({ family: listed.family, value: lowest }, prefix);
   const gateway = typeof gatewayText === 'string' && gatewayText !== '' ? parseAddress(gatewayText) : null;
+  const isInside = gateway !== null && cidrContains(subnet, gateway);
   const excluded =
     fields['excludedAddresses'] === undefined ? null : readSet(fields['excludedAddresses'], 'spec.excludedAddresses');
   const withheld = [
@@ -44,7 +47,8 @@ export function readInClusterPool({ metadata, spec }: KubeObject, kind: string):
     namespace: metadata.namespace ?? null,
     subnet,
     addresses: listed.set.subtract(IntervalSet.of(withheld)).subtract(excluded?.set ?? IntervalSet.EMPTY),
-    gateway,
+    gateway: isInside ? gateway : null,
+    leftOutGateway: isInside ? null : gateway,
     cooldownSeconds: typeof addressReuseGracePeriodSeconds === 'number' ? addressReuseGracePeriodSeconds : 0,
   };
 }
@@ -62,7 +66,7 @@ export function toSpiderPool(pool: InClusterPool): NewObject {
       disable: true,
       subnet: formatCidr(subnet),
       ips: addresses.intervals().map((interval) => formatRange(subnet.family, interval)),
-      ...(gateway !== null && cidrContains(subnet, gateway) ? { gateway: formatAddress(gateway) } : {}),
+      ...(gateway === null ? {} : { gateway: formatAddress(gateway) }),
       ...(namespace === null ? {} : { namespaceName: [namespace] }),
     },
   };

@@ -54,7 +54,7 @@ test('a dry run says what an import would make, and writes nothing; the import m
   const dry = await importInCluster(ctl, { name: 'lab', dryRun: true });
   expect([addressesOf(dry), dry.pool]).toEqual([
     ['10.0.0.12'],
-    { name: 'lab', ranges: ['10.0.0.10-10.0.0.20'], wasThere: false },
+    { name: 'lab', ranges: ['10.0.0.10-10.0.0.20'], wasThere: false, leftOutGateway: null },
   ]);
   expect([await stage.records(), await ctl.get(POOLS, { name: 'lab' })]).toMatchObject([[], { because: 'NotFound' }]);
 
