@@ -2,10 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { watchObjects } from '#controller/cluster-view/object-view.ts';
 import { projectPools } from '#controller/project/project-pools.ts';
 import { ADDRESS_FINALIZER, CLAIM_FINALIZER } from '#pkg/capi/contract-names.ts';
-import { CLAIMS } from '#pkg/kube/objects/capi-resources.ts';
+import { CLAIMS, CLUSTERS } from '#pkg/kube/objects/capi-resources.ts';
 import { NAMESPACES } from '#pkg/kube/objects/core-resources.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { POOLS } from '#pkg/kube/objects/spider-resources.ts';
+import { around } from '#test/support/mortal-client.ts';
 import { type ClaimStage, NAMESPACE, PATIENCE, readyOf, startClaimStage } from './claim-stage.ts';
 import { silent, watchAsLeader } from './leader-views.ts';
 import { sure } from './spider-objects.ts';
@@ -41,6 +42,17 @@ const untilGone = () =>
   }, PATIENCE);
 
 describe('Overview', () => {
+  test('IPAM providers are optional: a claim for the pool of none of ours, and a cluster without a claim, are left alone', async () => {
+    await using _leader = stage.lead();
+    const foreign = await stage.claim('vm-0', { cluster: 'blue', poolRef: { apiGroup: 'infra.test', kind: 'Pool' } });
+    const cluster = await sure(stage.admin.get(CLUSTERS, { namespace: NAMESPACE, name: 'blue' }));
+    await stage.claim('later', { cluster: 'blue' });
+    await stage.served('later');
+    expect((await stage.get('vm-0')).metadata.resourceVersion).toBe(foreign.metadata.resourceVersion);
+    const now = await sure(stage.admin.get(CLUSTERS, { namespace: NAMESPACE, name: 'blue' }));
+    expect(now.metadata.resourceVersion).toBe(cluster.metadata.resourceVersion);
+  });
+
   test('The IPAM provider is responsible for the IP addresses of machines: the record of each says whose it is', async () => {
     await using one = await serveOne();
     const holder = { kind: 'IPAddressClaim', namespace: NAMESPACE, name: 'vm-0', uid: one.claim.metadata.uid };
@@ -57,6 +69,26 @@ describe('Overview', () => {
 });
 
 describe('Data Types', () => {
+  test('An IPAM provider must define one or more API types for IP address pools: SpiderIPPool, which its CRDs bring', async () => {
+    const kinds = await sure(stage.admin.kindsOf(POOLS));
+    expect(kinds.map(({ resource }) => resource.kind)).toContain('SpiderIPPool');
+  });
+
+  test('4.1 Ready can be based on the summary of more detailed conditions: a full pool is Exhausted, and Ready all the same', async () => {
+    await using stack = new AsyncDisposableStack();
+    const client = stage.cluster.controller();
+    const views = stack.use(watchAsLeader(client));
+    const always = { isLeader: () => true, now: () => new Date(), nodeCount: () => 1 };
+    stack.use(projectPools({ client, log: silent, ...always, ...views }));
+    await sure(stage.admin.patch(POOLS, { name: 'lab' }, { spec: { ips: ['10.0.0.5'] } }));
+    await using _one = await serveOne();
+    await vi.waitFor(async () => {
+      const { status } = await sure(stage.admin.get(POOLS, { name: 'lab' }));
+      const { conditions } = status as { conditions: { type: string; status: string }[] };
+      expect(conditions.map((it) => `${it.type} ${it.status}`).sort()).toEqual(['Exhausted True', 'Ready True']);
+    }, PATIENCE);
+  });
+
   test('4.1 A Ready condition represents the overall operational state of the pool, and claims are among its counts', async () => {
     await using stack = new AsyncDisposableStack();
     const client = stage.cluster.controller();
@@ -191,10 +223,19 @@ describe('Deleted IPAddressClaim', () => {
   });
 
   test('4. Remove the Finalizer from the claim, last of all', async () => {
-    await using one = await serveOne();
-    await stage.remove(one.claim);
+    const leftAtTheEnd: unknown[] = [];
+    const client = around(stage.cluster.controller(), async (verb, call, [kind, , body]) => {
+      const { finalizers } = ((body ?? {}) as { metadata?: { finalizers?: string[] } }).metadata ?? {};
+      const isEnd = verb === 'patch' && kind === CLAIMS && finalizers?.includes(CLAIM_FINALIZER) === false;
+      if (isEnd) leftAtTheEnd.push([await stage.records(), await stage.address('vm-0')]);
+      return call();
+    });
+    await using _leader = stage.lead({ client });
+    const claim = await stage.claim('vm-0', { cluster: 'blue' });
+    await stage.served('vm-0');
+    await stage.remove(claim);
     await untilGone();
-    expect([await stage.records(), await stage.address('vm-0')]).toEqual([[], null]);
+    expect(leftAtTheEnd).toEqual([[[], null]]);
   });
 });
 
@@ -229,6 +270,32 @@ describe('Infrastructure Provider', () => {
       cluster: 'blue',
       metadata: { ownerReferences: [{ ...MACHINE, controller: true, blockOwnerDeletion: true }] },
     });
+
+  test('1.1 to 1.4 The claim of the fixture is as the contract asks: pool, owner with both flags, cluster, name of the machine', async () => {
+    expect(await createClaim()).toMatchObject({
+      metadata: {
+        name: expect.stringMatching(new RegExp(`^${MACHINE.name}-`)),
+        ownerReferences: [{ kind: 'TestMachine', name: MACHINE.name, controller: true, blockOwnerDeletion: true }],
+      },
+      spec: { poolRef: { apiGroup: POOLS.group, kind: POOLS.kind, name: 'lab' }, clusterName: 'blue' },
+    });
+  });
+
+  test('When the infrastructure Machine is deleted, the claim should be deleted as well: so the garbage collector does in the foreground', async () => {
+    await using _leader = stage.lead();
+    const claim = await createClaim();
+    const name = claim.metadata.name;
+    await stage.served(name);
+    // What Kubernetes does when the machine is deleted in the foreground: the claim goes in the foreground too.
+    const finalizers = [CLAIM_FINALIZER, 'foregroundDeletion'];
+    await sure(stage.admin.patch(CLAIMS, { namespace: NAMESPACE, name }, { metadata: { finalizers } }));
+    await stage.remove(claim);
+    await vi.waitFor(async () => {
+      expect([await stage.records(), await stage.address(name)]).toEqual([[], null]);
+      expect((await stage.get(name)).metadata.finalizers).toEqual(['foregroundDeletion']);
+    }, PATIENCE);
+    await sure(stage.admin.patch(CLAIMS, { namespace: NAMESPACE, name }, { metadata: { finalizers: null } }));
+  });
 
   test('1. Create an IPAddressClaim; 2. wait for status.addressRef by watching the claim; 3. fetch the IPAddress that it names', async () => {
     await using _leader = stage.lead();
