@@ -6,7 +6,12 @@ import type { Sandbox, Sandboxes } from './sandboxes.ts';
 
 const LOOK_EVERY_MS = 300;
 
-/** Continuously compares what is shown for machines with the records, and with the sandboxes of pods. */
+/**
+ * Continuously compares what is shown for machines with the records, and with the sandboxes of pods. The four kinds of holders that
+ * share its ledger: sandboxes of pods, IPAddressClaims, IPAllocations that a user made, and IPAllocations that the controller made for
+ * NetworkConfigurations. Virtual machines of KubeVirt are not among them: it is not installed there, and a pod that says it is of
+ * one lies (forged-owners.ts).
+ */
 export class MachineReferee implements AsyncDisposable {
   readonly #api: Pick<ChaosApi, 'list'>;
   readonly #sandboxes: Sandboxes;
