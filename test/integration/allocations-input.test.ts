@@ -60,7 +60,11 @@ describe('a NetworkNamespace that gives out nothing says why, and gives it when 
       block: { ipv4CIDR: '10.0.2.1/32', ipv4Gateway: '' },
       says: /ipv4Gateway: must be given/,
     },
-    { name: 'a CIDR of no address', block: { ipv4CIDR: '10.0.999.0/24' }, says: /ipv4CIDR: "10\.0\.999\.0" is not an IP address/ },
+    {
+      name: 'a CIDR of no address',
+      block: { ipv4CIDR: '10.0.999.0/24' },
+      says: /ipv4CIDR: "10\.0\.999\.0" is not an IP address/,
+    },
     { name: 'a CIDR of too long a prefix', block: { ipv4CIDR: '10.0.2.0/99' }, says: /ipv4CIDR: .*10\.0\.2\.0\/99/ },
     { name: 'a gateway that is none', block: { ipv4Gateway: 'soon' }, says: /ipv4Gateway: .*soon/ },
     { name: 'a gateway elsewhere', block: { ipv4Gateway: '10.9.0.1' }, says: /10\.9\.0\.1 is not in 10\.0\.2\.0\/24/ },
