@@ -37,6 +37,7 @@ LABEL org.opencontainers.image.title="ipledger" \
       org.opencontainers.image.version="0.1.0" \
       org.opencontainers.image.revision="${REVISION}"
 ENV PATH=/usr/local/bin
+WORKDIR /
 # The agent of a cluster asks for root; everything else needs no rights.
 USER 65532:65532
 ENTRYPOINT ["ipledger-agent"]

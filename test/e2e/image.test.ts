@@ -6,10 +6,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { endBy, startReady } from '#test/support/agent-life.ts';
 import { poolYaml } from '#test/support/pool-yaml.ts';
 import { mustRun, runProgram } from '#test/support/run-program.ts';
-import { type Archive, type ImageConfig, makeImage, type Root } from './image-root.ts';
+import { type Archive, copyRepository, type ImageConfig, makeImage, makeImageOf, type Root } from './image-root.ts';
 
 const ARCHITECTURES = ['amd64', 'arm64'];
 const MB = 1_000_000;
+/** Long enough for a build from nothing on a busy machine. */
+const BUILD_TIMEOUT_MS = 1_860_000;
 const QEMU = '/usr/bin/qemu-aarch64-static';
 const NETWORK = '{"cniVersion":"1.0.0","name":"lab","type":"test","ipam":{"type":"ipledger"}}';
 
@@ -18,7 +20,7 @@ const roots = new Map<string, Root>();
 beforeAll(async () => {
   archive = await makeImage();
   for (const architecture of ARCHITECTURES) roots.set(architecture, await archive.unpack(architecture));
-});
+}, BUILD_TIMEOUT_MS);
 afterAll(async () => {
   for (const root of roots.values()) await root[Symbol.asyncDispose]();
   await archive?.[Symbol.asyncDispose]();
@@ -38,6 +40,22 @@ test('a second build, from nothing that was compressed before, has the same byte
   expect(second).toEqual(first);
   expect(again.blobs.filter((name) => !archive.blobs.includes(name)).length).toBe(1); // the index of one image
 });
+
+test(
+  'the same files in another directory, built from nothing, have the same bytes for both processors',
+  async () => {
+    const { config } = await archive.manifest('amd64');
+    const { Labels } = (await archive.json<ImageConfig>(config.digest)).config;
+    const [revision = '', created = ''] = ['revision', 'created'].map(
+      (key) => Labels[`org.opencontainers.image.${key}`],
+    );
+    await using elsewhere = await copyRepository();
+    const env = { REVISION: revision, SOURCE_DATE_EPOCH: String(Date.parse(created) / 1000) };
+    await using again = await makeImageOf(elsewhere.path, ['--fresh'], env);
+    expect(again.blobs).toEqual(archive.blobs);
+  },
+  BUILD_TIMEOUT_MS,
+);
 
 test('every blob has the digest of its name, and the image the name that the manifests use', async () => {
   const wrong = await Promise.all(
