@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { FreshRecords } from '#controller/give/fresh-records.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { buildAllocationRecord, buildNetwork } from '#test/support/build-allocation.ts';
 import { UsedDomains } from './used-domains.ts';
@@ -37,6 +38,23 @@ test('a record that is being created counts, although no view shows it yet', asy
   expect(domains.otherThan(poolIn())).toBeNull();
   created.resolve();
   await creating;
+  expect(domains.otherThan(moved)).toBeNull();
+});
+
+test('a record that was created counts before the watch shows it, and no longer once it was released', () => {
+  const view = {
+    get: () => null,
+    ofHolder: () => [],
+    walkPool: () => [],
+    onChange: () => ({ [Symbol.dispose]: () => {} }),
+  };
+  const records = new FreshRecords(view as never, () => 0);
+  const domains = new UsedDomains(records);
+  const record = buildAllocationRecord();
+  records.wrote(record);
+  const moved = poolIn('blue');
+  expect(domains.otherThan(moved)).toBe('default');
+  records.released(record);
   expect(domains.otherThan(moved)).toBeNull();
 });
 

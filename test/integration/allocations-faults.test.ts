@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { IP_ALLOCATIONS, NETWORK_CONFIGURATIONS, NETWORK_NAMESPACES } from '#pkg/kube/objects/vitistack-resources.ts';
-import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
 import { ALLOCATION_FINALIZER } from '#pkg/vitistack/vitistack-names.ts';
 import { specOf } from '#test/contract/record-spec.ts';
 import { turnedClock } from '#test/support/turned-clock.ts';
@@ -199,7 +198,7 @@ describe('point 6: the time of an address', () => {
   test('it is renewed while its NetworkConfiguration lives, and over only when that is gone, and has been for a minute', async () => {
     const clock = turnedClock();
     await stage.network('prod-network', { ipv4RangeStart: '10.0.2.50', ttlSeconds: 60 });
-    const lead = () => stage.lead({ now: clock.now });
+    const lead = () => machineHands(stage).leadAt(clock);
     {
       await using _leader = lead();
       await stage.allocation('vm-0');
@@ -217,8 +216,7 @@ describe('point 6: the time of an address', () => {
     await sure(stage.admin.patch(IP_ALLOCATIONS, at('vm-0'), { metadata: { ownerReferences: null } }));
     await stage.remove(configuration, NETWORK_CONFIGURATIONS);
     clock.turn(3_600_000);
-    const client = stage.cluster.controller({ timing: { ...SYSTEM_TIMING, nowMs: clock.nowMs } });
-    await using _leader = stage.lead({ now: clock.now, client });
+    await using _leader = machineHands(stage).leadAt(clock);
     // It is looked for in the API server, and again a minute later: until then the address is kept.
     await stage.says('vm-0', 'Allocated', /NetworkConfiguration vm-0 is gone: the address is given back after/);
     expect((await stage.records()).toSorted()).toEqual(['10.0.2.50', '10.0.2.51']);

@@ -1,7 +1,6 @@
 import { expect, vi } from 'vitest';
 import type { KubeObject, Resource } from '#pkg/kube/objects/kube-object.ts';
 import { IP_ALLOCATIONS, NETWORK_CONFIGURATIONS, SHARED_IPS } from '#pkg/kube/objects/vitistack-resources.ts';
-import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
 import type { TurnedClock } from '#test/support/turned-clock.ts';
 import { type AllocationStage, NAMESPACE, PATIENCE } from './allocation-stage.ts';
 import { sure } from './spider-objects.ts';
@@ -69,7 +68,7 @@ export function machineHands(stage: AllocationStage) {
     leadAt: (clock: TurnedClock) =>
       stage.lead({
         now: clock.now,
-        client: stage.cluster.controller({ timing: { ...SYSTEM_TIMING, nowMs: clock.nowMs } }),
+        client: stage.cluster.controller({ timing: clock.timing }),
       }),
   };
 }

@@ -1,4 +1,3 @@
-import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
 import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
 import { mortal } from '#test/support/mortal-client.ts';
 import type { TurnedClock } from '#test/support/turned-clock.ts';
@@ -23,7 +22,7 @@ export async function leadUntilDead(
   act: () => Promise<unknown>,
   clock?: TurnedClock,
 ): Promise<void> {
-  const timing = clock === undefined ? {} : { timing: { ...SYSTEM_TIMING, nowMs: clock.nowMs } };
+  const timing = clock === undefined ? {} : { timing: clock.timing };
   const { client, died, isDead } = mortal(stage.cluster.controller(timing), write, isSent);
   const ledger = openKubernetesLedger(client, { timeoutMs: 300, attemptTimeoutMs: 100 });
   await using _leader = stage.lead({
