@@ -15,8 +15,11 @@ const SOURCES: Readonly<Record<string, object>> = {
   'deploy/crds/spiderpool.spidernet.io_spiderreservedips.yaml': SPIDER_RESERVED_IP_CRD,
   'deploy/crds/spiderpool.spidernet.io_spidersubnets.yaml': SPIDER_SUBNET_CRD,
 };
-/** In a folder of its own, and in no chart: it is applied only where Vitistack is used and does not bring it itself. */
+/** In a folder of its own, and in the chart behind a switch: for where Vitistack is used and does not bring it itself. */
 const IP_ALLOCATIONS = 'deploy/vitistack-crds/vitistack.io_ipallocations.yaml';
+const CHARTED_IP_ALLOCATIONS = 'deploy/chart-crds/templates/vitistack.io_ipallocations.yaml';
+const IF_VITISTACK = '{{- if .Values.vitistack.enabled }}\n';
+const END = '{{- end }}\n';
 
 /** Every file of this repository that is made from TypeScript: its path from the root, and what must be in it. */
 export function generatedFiles(): { path: string; text: string }[] {
@@ -24,7 +27,12 @@ export function generatedFiles(): { path: string; text: string }[] {
     { path, text: HEADER + toYaml(source) },
     { path: path.replace('deploy/crds/', 'deploy/chart-crds/templates/'), text: HEADER + toYaml(kept(source)) },
   ]);
-  return [...both, { path: IP_ALLOCATIONS, text: HEADER + toYaml(IP_ALLOCATION_CRD) }];
+  const switched = IF_VITISTACK + toYaml(kept(IP_ALLOCATION_CRD)) + END;
+  return [
+    ...both,
+    { path: IP_ALLOCATIONS, text: HEADER + toYaml(IP_ALLOCATION_CRD) },
+    { path: CHARTED_IP_ALLOCATIONS, text: HEADER + switched },
+  ];
 }
 
 /** An uninstall of the chart leaves the kinds, and with them all records. */

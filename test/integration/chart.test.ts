@@ -218,6 +218,29 @@ test('install, upgrade and rollback keep every record; uninstall waits for a yes
   expect(await recordUid()).toBe(uid);
 });
 
+test('the kind of Vitistack comes with its switch, is upgraded with the chart, and stays without it', async () => {
+  const name = 'crd/ipallocations.vitistack.io';
+  const find = () => kubectl(server, ['get', name, '--ignore-not-found', '--output=name']);
+  await mustHelm(server, 'upgrade', '--install', 'ipledger-crds', CRD_CHART);
+  expect(await find()).toBe('');
+  await mustHelm(server, 'upgrade', 'ipledger-crds', CRD_CHART, '--set=vitistack.enabled=true');
+  expect(await find()).toBe('customresourcedefinition.apiextensions.k8s.io/ipallocations.vitistack.io\n');
+  const chart = join(server.dir, 'next-crds');
+  await mustRun('cp', '--recursive', CRD_CHART, chart);
+  await mustRun(
+    'sed',
+    '--in-place',
+    's/- ipa$/- ipa\\n      - ipal/',
+    join(chart, 'templates/vitistack.io_ipallocations.yaml'),
+  );
+  await mustHelm(server, 'upgrade', 'ipledger-crds', chart, '--set=vitistack.enabled=true');
+  expect(await kubectl(server, ['get', name, '--output=jsonpath={.spec.names.shortNames}'])).toBe('["ipa","ipal"]');
+  await mustHelm(server, 'upgrade', 'ipledger-crds', CRD_CHART, '--set=vitistack.enabled=false');
+  expect(await find()).toContain('ipallocations');
+  await mustHelm(server, 'uninstall', 'ipledger-crds');
+  expect(await find()).toContain('ipallocations');
+});
+
 async function recordUid(): Promise<string> {
   const { body } = await callApi(server, { path: `${RECORDS}/10.24.0.10`, token: server.adminToken });
   return (body as { metadata: { uid: string } }).metadata.uid;
