@@ -29,8 +29,8 @@ export class LocalLedger implements Ledger, AsyncDisposable {
   }
 
   async create(spec: RecordSpec): Promise<CreateOutcome> {
+    refuse('create', spec, newSpecProblem(spec));
     const decoded = decodeRecordSpec(spec);
-    refuse('create', decoded, newSpecProblem(decoded));
     return this.#write((records) => storeCreate(records, decoded, this.#now()));
   }
 

@@ -206,6 +206,10 @@ describe('newSpecProblem', () => {
     ['a foreign host as user', heldBy({ kind: 'Conflict' }), 'a foreign host holds nothing but a Quarantined record'],
     ['half a surrogate pair', heldBy({ name: 'web\ud800' }), 'a text of the holder has half a character'],
     ['canonical IPv6', { ...SPEC, address: 'fd00::a' }, null],
+    ['long IPv6', { ...SPEC, address: 'fd00:0:0:0:0:0:0:a' }, 'the address must be written fd00::a'],
+    ['capital IPv6', { ...SPEC, address: 'FD00::A' }, 'the address must be written fd00::a'],
+    ['mapped IPv4', { ...SPEC, address: '::ffff:10.0.0.1' }, 'the address must be written 10.0.0.1'],
+    ['no address', { ...SPEC, address: 'ten' }, 'the address is not an IP address'],
   ])('%s', (_, wish, problem) => {
     expect(newSpecProblem(wish as RecordSpec)).toBe(problem);
   });

@@ -166,10 +166,25 @@ function decodeOwner(value: unknown, path: string): NonNullable<Holder['owner']>
   return omitAbsent({ apiVersion: read('apiVersion'), kind: read('kind'), name: read('name'), uid });
 }
 
-/** Why no record may begin like this, or null. The spec is decoded. */
+/** Why no record may begin like this, or null. */
 export function newSpecProblem(spec: RecordSpec): string | null {
   if (spec.state !== 'Allocated' && spec.state !== 'Quarantined') return `a record is not created as ${spec.state}`;
-  return shapeProblem(spec);
+  return addressProblem(spec.address) ?? shapeProblem(spec);
+}
+
+/** A second spelling would be a second name for one address. */
+function addressProblem(text: string): string | null {
+  const canonical = canonicalText(text);
+  if (canonical === null) return 'the address is not an IP address';
+  return canonical === text ? null : `the address must be written ${canonical}`;
+}
+
+function canonicalText(text: string): string | null {
+  try {
+    return formatAddress(parseAddress(text));
+  } catch {
+    return null;
+  }
 }
 
 /** Why no write may leave a record like this, or null. Records that are already like this are read all the same. */

@@ -59,10 +59,9 @@ class KubernetesLedger implements Ledger {
   }
 
   async create(spec: RecordSpec, limits: CreateLimits = {}): Promise<CreateOutcome> {
-    const decoded = decodeRecordSpec(spec);
-    refuse('create', decoded, newSpecProblem(decoded));
+    refuse('create', spec, newSpecProblem(spec));
     const { tellsHolder = true } = limits;
-    return await createRecord(this.#open(), decoded, { ...this.#until(limits), tellsHolder });
+    return await createRecord(this.#open(), decodeRecordSpec(spec), { ...this.#until(limits), tellsHolder });
   }
 
   async takeOver(seen: IpRecord, next: RecordSpec, limits: WriteLimits = {}): Promise<UpdateOutcome> {
