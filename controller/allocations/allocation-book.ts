@@ -1,7 +1,7 @@
 import { NameIndex } from '#controller/cluster-view/name-index.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
-import { keyOf } from '#controller/give/fresh-objects.ts';
 import type { ObjectName } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 import { readIpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
 
 interface Named {

@@ -1,12 +1,13 @@
 import { isRecordOfAllocation } from '#controller/allocation-plan/allocation-record.ts';
 import type { ObservedAllocation } from '#controller/allocation-plan/observed-allocation.ts';
-import { type FreshObjects, keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
+import type { FreshObjects } from '#controller/give/fresh-objects.ts';
 import type { FreshRecords } from '#controller/give/fresh-records.ts';
 import { nameHolders } from '#controller/give/name-holders.ts';
 import type { PoolSpaces } from '#controller/give/pool-spaces.ts';
 import type { RestoreHold } from '#controller/give/restore-hold.ts';
 import type { Unserved } from '#controller/give/unserved.ts';
 import type { Address } from '#pkg/ip/address.ts';
+import { keyOf, nameOfKey } from '#pkg/kube/objects/object-key.ts';
 import { recordName } from '#pkg/record/record-metadata.ts';
 import { type IpAllocation, readIpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
 import type { EvenClock } from './even-clock.ts';

@@ -6,13 +6,13 @@ import {
 import type { AllocationStep } from '#controller/allocation-plan/allocation-step.ts';
 import type { ObservedAllocation } from '#controller/allocation-plan/observed-allocation.ts';
 import { findLateRecords } from '#controller/give/find-late-records.ts';
-import { keyOf } from '#controller/give/fresh-objects.ts';
 import { type Ending, NOT_LEADER_MS, SOON_MS, takeExactly, takeLowest } from '#controller/give/take-address.ts';
 import { FailedRequest, type Pass } from '#controller/reconcile/reconciler.ts';
 import type { Address } from '#pkg/ip/address.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import { apiVersionOf } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 import { IP_ALLOCATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';

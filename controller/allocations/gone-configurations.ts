@@ -1,8 +1,8 @@
 import type { FreshObjects } from '#controller/give/fresh-objects.ts';
-import { keyOf } from '#controller/give/fresh-objects.ts';
 import { FailedRequest } from '#controller/reconcile/reconciler.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { KubeObject, ObjectName } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 import { NETWORK_CONFIGURATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
 
 const MOST = 100_000;

@@ -1,10 +1,10 @@
 import { Listeners } from '#controller/cluster-view/listeners.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
-import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
 import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import type { PoolFacts } from '#controller/project/pool-conditions.ts';
 import { DOMAIN_ANNOTATION } from '#pkg/crd/decode-domain.ts';
 import { isMap, type KubeObject, type ObjectName } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf, nameOfKey } from '#pkg/kube/objects/object-key.ts';
 import { type NetworkNamespace, type RangeRules, readNetworkNamespace } from '#pkg/vitistack/read-network-namespace.ts';
 
 interface Reading {

@@ -1,11 +1,11 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
-import { keyOf } from '#controller/give/fresh-objects.ts';
 import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import { type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import { sharedAddresses } from '#pkg/crd/pool-overlap.ts';
 import { cidrsOverlap } from '#pkg/ip/cidr.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import { apiVersionOf } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 import { NETWORK_NAMESPACES } from '#pkg/kube/objects/vitistack-resources.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { NetworkPools } from './network-pools.ts';

@@ -1,9 +1,9 @@
 import { isRecordOfAllocation } from '#controller/allocation-plan/allocation-record.ts';
 import { GONE_FOR_MS } from '#controller/allocation-plan/next-of-held.ts';
-import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
 import { Vanished } from '#controller/give/vanished.ts';
 import type { ReconcilerContext } from '#controller/reconcile/reconciler.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf, nameOfKey } from '#pkg/kube/objects/object-key.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
 import { IP_ALLOCATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
 import { type IpRecord, isHeldState } from '#pkg/record/ip-record.ts';

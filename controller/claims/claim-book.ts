@@ -1,11 +1,11 @@
 import type { ClusterState } from '#controller/claim-plan/observed-claim.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { compareAge } from '#controller/give/age-order.ts';
-import { keyOf } from '#controller/give/fresh-objects.ts';
 import { CLAIM_FINALIZER } from '#pkg/capi/contract-names.ts';
 import { type Claim, readClaim } from '#pkg/capi/read-claim.ts';
 import { isPausedCluster } from '#pkg/capi/read-cluster.ts';
 import type { ObjectName } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 import { ExpectedClaims } from './expected-claims.ts';
 import { ARRIVES_FOR_MS, HoldAllowance, LONGEST_HOLD_MS } from './hold-allowance.ts';
 

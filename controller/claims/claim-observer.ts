@@ -1,6 +1,6 @@
 import type { ObservedClaim } from '#controller/claim-plan/observed-claim.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
-import { type FreshObjects, keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
+import type { FreshObjects } from '#controller/give/fresh-objects.ts';
 import type { FreshRecords } from '#controller/give/fresh-records.ts';
 import { nameHolders } from '#controller/give/name-holders.ts';
 import type { PoolSpaces } from '#controller/give/pool-spaces.ts';
@@ -13,6 +13,7 @@ import { type Claim, readClaim } from '#pkg/capi/read-claim.ts';
 import { hasPauseMark } from '#pkg/capi/read-cluster.ts';
 import { type MachineAddress, readIpAddress } from '#pkg/capi/read-ip-address.ts';
 import type { Address } from '#pkg/ip/address.ts';
+import { keyOf, nameOfKey } from '#pkg/kube/objects/object-key.ts';
 import { namespaceMismatch } from '#pkg/pool/objections.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';

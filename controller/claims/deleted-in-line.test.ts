@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { Listeners } from '#controller/cluster-view/listeners.ts';
-import { keyOf } from '#controller/give/fresh-objects.ts';
 import { Unserved } from '#controller/give/unserved.ts';
 import { NO_EVENTS } from '#pkg/kube/events/events.ts';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
 import type { ObjectIdentity } from '#pkg/kube/watch/known-objects.ts';
 import { buildClaim } from '#test/support/build-claim.ts';

@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
 import { Listeners } from '#controller/cluster-view/listeners.ts';
-import { keyOf } from '#controller/give/fresh-objects.ts';
 import type { RecordChange } from '#controller/project/records-view.ts';
 import type { EmittedEvent } from '#pkg/kube/events/events.ts';
 import { IP_ADDRESSES } from '#pkg/kube/objects/capi-resources.ts';
 import type { KubeObject, ObjectName, Resource } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 import { failure } from '#pkg/kube/objects/outcome.ts';
 import { SYSTEM_TIMING } from '#pkg/kube/transport/timing.ts';
 import type { IpRecord, RecordSpec } from '#pkg/record/ip-record.ts';

@@ -1,8 +1,9 @@
 import { planAddressRecord } from '#controller/claim-plan/address-record.ts';
 import { describeUnaskedNumber } from '#controller/claim-plan/unasked-number.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
-import { type FreshObjects, keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
+import type { FreshObjects } from '#controller/give/fresh-objects.ts';
 import type { FreshRecords } from '#controller/give/fresh-records.ts';
+import { NOT_LEADER_MS } from '#controller/give/take-address.ts';
 import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { FailedRequest, type Pass, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
@@ -12,6 +13,7 @@ import { type MachineAddress, readIpAddress } from '#pkg/capi/read-ip-address.ts
 import type { Events } from '#pkg/kube/events/events.ts';
 import { CLAIMS, IP_ADDRESSES } from '#pkg/kube/objects/capi-resources.ts';
 import { apiVersionOf, type KubeObject, type ObjectName, type Resource } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf, nameOfKey } from '#pkg/kube/objects/object-key.ts';
 import type { Ledger } from '#pkg/ledger/ledger.ts';
 import { recordOfAddress } from './claim-observer.ts';
 import type { PoolEdits } from './pool-edits.ts';
@@ -29,7 +31,6 @@ export interface KeepAddressRecordsOptions extends ReconcilerContext {
 }
 
 const DEBOUNCE_MS = 20;
-const NOT_LEADER_MS = 2_000;
 const MOST_COLLISIONS = 10_000;
 
 /**

@@ -1,7 +1,8 @@
-import { type FreshObjects, keyOf } from '#controller/give/fresh-objects.ts';
+import type { FreshObjects } from '#controller/give/fresh-objects.ts';
 import { FailedRequest } from '#controller/reconcile/reconciler.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { ObjectName, Resource } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 
 /** Reads an object past the watch, which may be late. */
 export async function readAgain(

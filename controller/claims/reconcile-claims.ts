@@ -1,12 +1,12 @@
 import type { RestReason } from '#controller/claim-plan/claim-step.ts';
 import { isInLine, nextStep } from '#controller/claim-plan/next-step.ts';
 import type { ObservedClaim } from '#controller/claim-plan/observed-claim.ts';
-import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
 import type { Ending } from '#controller/give/take-address.ts';
 import { Vanished } from '#controller/give/vanished.ts';
 import { leaveLine, wakeLine } from '#controller/give/waiting-line.ts';
 import { type Pass, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import type { Claim } from '#pkg/capi/read-claim.ts';
+import { keyOf, nameOfKey } from '#pkg/kube/objects/object-key.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { isHeld } from '#pkg/record/record-value.ts';
 import { carryOutStep, confirmClaim, type StepDeps, type WriteStep } from './carry-out-step.ts';

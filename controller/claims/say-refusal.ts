@@ -1,9 +1,9 @@
 import { planClaimStatus } from '#controller/claim-plan/claim-status.ts';
 import type { ClaimStep } from '#controller/claim-plan/claim-step.ts';
 import type { ObservedClaim } from '#controller/claim-plan/observed-claim.ts';
-import { keyOf } from '#controller/give/fresh-objects.ts';
 import { FailedRequest, type Pass } from '#controller/reconcile/reconciler.ts';
 import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 import type { FailureKind } from '#pkg/kube/objects/outcome.ts';
 import { carryOutStep, type StepDeps } from './carry-out-step.ts';
 import { readClaimAt } from './claim-observer.ts';

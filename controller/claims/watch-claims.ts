@@ -1,11 +1,11 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { keysByAge } from '#controller/give/age-order.ts';
-import { keyOf } from '#controller/give/fresh-objects.ts';
 import type { ShownAddresses } from '#controller/give/shown-addresses.ts';
 import { wakeLine } from '#controller/give/waiting-line.ts';
 import type { RecordChange, RecordsView } from '#controller/project/records-view.ts';
 import type { Enqueue } from '#controller/reconcile/reconciler.ts';
 import type { Claim } from '#pkg/capi/read-claim.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 import { type ClaimSources, readClaimAt } from './claim-observer.ts';
 import type { PoolEdits } from './pool-edits.ts';
 

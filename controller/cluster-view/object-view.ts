@@ -7,6 +7,7 @@ import {
   type Resource,
   withoutManagedFields,
 } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 import type { ObjectIdentity } from '#pkg/kube/watch/known-objects.ts';
 import { Reflector, type Trouble } from '#pkg/kube/watch/reflector.ts';
 import { Listeners } from './listeners.ts';
@@ -51,8 +52,4 @@ export function watchObjects(client: KubeClient, options: ObjectViewOptions): Ob
     onChange: (listener) => listeners.add(listener),
     [Symbol.asyncDispose]: () => reflector[Symbol.asyncDispose](),
   };
-}
-
-function keyOf({ namespace, name }: ObjectName): string {
-  return `${namespace ?? ''}/${name}`;
 }

@@ -11,7 +11,7 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import { LEASES, readLeaseSpec } from '#pkg/kube/leader/lease.ts';
 import { NODES, PODS } from '#pkg/kube/objects/core-resources.ts';
-import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 import type { Outcome } from '#pkg/kube/objects/outcome.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import { type ReadLive, statefulSetValidity, vmiValidity } from './owner-validity.ts';
@@ -156,10 +156,6 @@ export class LiveReads {
     if (listing === null || listing.startedMs < seenMs || listing.names.has(key)) return false;
     return this.#nowMs() - listing.startedMs < LISTING_FOR_MS;
   }
-}
-
-function keyOf({ namespace, name }: KubeObject['metadata']): string {
-  return `${namespace ?? ''}/${name}`;
 }
 
 function unread(what: string, { message }: Outcome<unknown> & { ok: false }): IpamError {

@@ -1,5 +1,5 @@
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
-import { keyOf } from './fresh-objects.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 
 export interface Aged {
   readonly key: string;

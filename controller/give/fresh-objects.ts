@@ -1,5 +1,6 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { isOlder, type KubeObject, type ObjectName } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 import type { ObjectIdentity } from '#pkg/kube/watch/known-objects.ts';
 
 interface OwnWrite {
@@ -89,14 +90,4 @@ export class FreshObjects implements Disposable {
 function isNews({ object, uid }: OwnWrite, cached: KubeObject | null): boolean {
   if (object === null) return cached?.metadata.uid === uid;
   return cached === null || isOlder(cached.metadata.resourceVersion, object.metadata.resourceVersion);
-}
-
-export function keyOf({ namespace, name }: ObjectName): string {
-  return `${namespace ?? ''}/${name}`;
-}
-
-/** Neither part contains a slash. */
-export function nameOfKey(key: string): { readonly namespace: string; readonly name: string } {
-  const slash = key.indexOf('/');
-  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }

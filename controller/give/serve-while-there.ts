@@ -58,7 +58,10 @@ async function run(guest: Guest, serve: Parameters<typeof serveWhileThere>[1], s
       if (mayBegin) await serveUntilGone(guest, (visit) => serve(visit, kinds), signal);
     } else if (because === 'Forbidden' && !isRefused) {
       isRefused = true;
-      log.warn(`${name} is here, and the controller has no rights on it: apply ${role}`);
+      log.warn(
+        { project: name, role },
+        'the kinds of this project are here, and the controller has no rights on them: apply the role',
+      );
     } else if (because === 'NotServed' && !isExplained) {
       const why = (await guest.whyNotHere?.()) ?? null;
       isExplained = why !== null;
@@ -77,7 +80,7 @@ async function serveUntilGone(
   signal.addEventListener('abort', () => gone.resolve(), { once: true });
   if (signal.aborted) return;
   await using stack = new AsyncDisposableStack();
-  log.info(`${name} is here: it is served`);
+  log.info({ project: name }, 'the kinds of this project are here: they are served');
   const watch: Visit['watch'] = (resource, trim = withoutManagedFields) =>
     stack.use(
       watchObjects(client, {

@@ -1,6 +1,6 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import type { KubeObject, ObjectName } from '#pkg/kube/objects/kube-object.ts';
-import { keyOf } from './fresh-objects.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 
 interface Shown {
   readonly pool: string;

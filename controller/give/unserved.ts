@@ -1,5 +1,5 @@
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 import { type Aged, AgeOrder, compareAge } from './age-order.ts';
-import { keyOf } from './fresh-objects.ts';
 
 interface Known extends Aged {
   readonly pool: string;

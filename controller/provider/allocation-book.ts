@@ -1,6 +1,6 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
-import { keyOf } from '#controller/give/fresh-objects.ts';
 import type { ObjectName } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 import { type IpAllocation, readIpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
 
 /** Which IPAllocations there are for a NetworkConfiguration, by what their spec says. */

@@ -1,6 +1,5 @@
 import type { OverlapNotes } from '#controller/allocations/overlap-notes.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
-import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
 import type { PoolReadings } from '#controller/project/pool-catalog.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { type NetworkBlock, planSummary, type SummaryField } from '#controller/provider-plan/network-summary.ts';
@@ -8,6 +7,7 @@ import { planOverlapCondition } from '#controller/provider-plan/overlap-conditio
 import { startReconciler } from '#controller/reconcile/reconciler.ts';
 import { formatCidr } from '#pkg/ip/cidr.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf, nameOfKey } from '#pkg/kube/objects/object-key.ts';
 import { NETWORK_NAMESPACES } from '#pkg/kube/objects/vitistack-resources.ts';
 import type { Pool } from '#pkg/pool/pool.ts';
 import { readIpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';

@@ -1,10 +1,10 @@
-import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
 import { type ConfigurationStatus, wishOf } from '#controller/provider-plan/configuration-status.ts';
 import type { ConfigurationStep } from '#controller/provider-plan/configuration-step.ts';
 import type { AllocationDraft } from '#controller/provider-plan/draft-allocation.ts';
 import type { ConfigurationFacts } from '#controller/provider-plan/judge-configuration.ts';
 import { nextOfConfiguration } from '#controller/provider-plan/next-of-configuration.ts';
 import { type Enqueue, type Pass, startReconciler } from '#controller/reconcile/reconciler.ts';
+import { keyOf, nameOfKey } from '#pkg/kube/objects/object-key.ts';
 import { NETWORK_CONFIGURATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
 import { type NetworkConfiguration, readNetworkConfiguration } from '#pkg/vitistack/read-network-configuration.ts';
 import { AllocationBook } from './allocation-book.ts';

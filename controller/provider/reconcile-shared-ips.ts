@@ -1,9 +1,9 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
-import { keyOf, nameOfKey } from '#controller/give/fresh-objects.ts';
 import { wishOf } from '#controller/provider-plan/configuration-status.ts';
 import { nextOfSharedIp, type SharedIpFacts, type SharedIpStep } from '#controller/provider-plan/next-of-shared-ip.ts';
 import { FailedRequest, type Pass, startReconciler } from '#controller/reconcile/reconciler.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf, nameOfKey } from '#pkg/kube/objects/object-key.ts';
 import { NETWORK_CONFIGURATIONS, SHARED_IPS } from '#pkg/kube/objects/vitistack-resources.ts';
 import { sharedIpConfigurationName } from '#pkg/vitistack/provider-names.ts';
 import { readNetworkConfiguration, toProvider } from '#pkg/vitistack/read-network-configuration.ts';

@@ -1,3 +1,4 @@
+import { NOT_LEADER_MS } from '#controller/give/take-address.ts';
 import type { AllocationDraft } from '#controller/provider-plan/draft-allocation.ts';
 import { FailedRequest } from '#controller/reconcile/reconciler.ts';
 import type { KubeObject, NewObject } from '#pkg/kube/objects/kube-object.ts';
@@ -9,7 +10,6 @@ import type { ProviderSources } from './provider-sources.ts';
 
 type Sources = Pick<ProviderSources, 'client' | 'isLeader'>;
 
-const NOT_LEADER_MS = 2_000;
 const SOON_MS = 200;
 
 /** Reads it before something new is made for it: the watch may be late, and what is made for an object that is gone would never be deleted. */

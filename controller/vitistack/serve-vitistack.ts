@@ -8,7 +8,7 @@ import { reconcileAllocations } from '#controller/allocations/reconcile-allocati
 import { reportOverlaps } from '#controller/allocations/report-overlaps.ts';
 import { UsedDomains } from '#controller/allocations/used-domains.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
-import { FreshObjects, keyOf } from '#controller/give/fresh-objects.ts';
+import { FreshObjects } from '#controller/give/fresh-objects.ts';
 import { FreshRecords } from '#controller/give/fresh-records.ts';
 import { PoolSpaces } from '#controller/give/pool-spaces.ts';
 import { RestoreHold } from '#controller/give/restore-hold.ts';
@@ -23,6 +23,7 @@ import type { ReconcilerContext } from '#controller/reconcile/reconciler.ts';
 import type { KubeClient } from '#pkg/kube/client/client.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
 import type { KubeObject, Resource } from '#pkg/kube/objects/kube-object.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 import {
   IP_ALLOCATIONS,
   NETWORK_CONFIGURATIONS,
