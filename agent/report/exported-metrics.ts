@@ -4,8 +4,8 @@ import type { AgentMetrics, WatchedGauge } from './agent-metrics.ts';
 
 type Cause = 'internal' | 'no_available_pool' | 'retries_exhausted' | 'ip_used_out';
 
-/** Spiderpool's four causes. An error of the requester has no cause and counts as a failure only. */
-const CAUSES: Readonly<Partial<Record<Reason, Cause>>> = {
+/** Spiderpool's four causes. Null: an error of the requester, which counts as a failure only. */
+const CAUSES: Readonly<Record<Reason, Cause | null>> = {
   internal: 'internal',
   'io-failure': 'internal',
   'bad-environment': 'internal',
@@ -21,6 +21,17 @@ const CAUSES: Readonly<Partial<Record<Reason, Cause>>> = {
   'caller-gone': 'retries_exhausted',
   'not-ready': 'retries_exhausted',
   'ledger-restored': 'retries_exhausted',
+  'incompatible-version': null,
+  'bad-input': null,
+  'bad-annotation': null,
+  'bad-config': null,
+  'address-held': null,
+  'sticky-address-conflict': null,
+  'gateway-unreachable': null,
+  'address-refused': null,
+  'check-failed': null,
+  'address-conflict': null,
+  'unknown-pod': null,
 };
 const ALLOCATION_CAUSES: readonly Cause[] = ['internal', 'no_available_pool', 'retries_exhausted', 'ip_used_out'];
 const RELEASE_CAUSES: readonly Cause[] = ['internal', 'retries_exhausted'];
@@ -113,7 +124,7 @@ class VerbMetrics {
     this.#failures.add();
     this.#byReason.add({ reason: failed });
     const cause = CAUSES[failed];
-    if (cause !== undefined) this.#byCause.get(cause)?.add();
+    if (cause !== null) this.#byCause.get(cause)?.add();
   }
 
   waited(ms: number): void {

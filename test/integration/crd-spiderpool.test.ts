@@ -183,7 +183,7 @@ describe('kubectl', () => {
       columns: `${COUNTS} DEFAULT FREE READY`,
       wide: 'DISABLE NODENAME MULTUSNAME APP-NAMESPACE',
     },
-    { short: 'ss', kind: 'SpiderSubnet', fields: { spec: NETWORK }, columns: `${COUNTS} READY`, wide: '' },
+    { short: 'ss', kind: 'SpiderSubnet', fields: { spec: NETWORK }, columns: `${COUNTS} FREE READY`, wide: '' },
     { short: 'sr', kind: 'SpiderReservedIP', fields: { spec: { ips: ['10.6.0.1'] } }, columns: 'VERSION', wide: '' },
     {
       short: 'se',
