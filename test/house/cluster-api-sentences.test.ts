@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readRootFile } from './source-files.ts';
+import { readTestNames } from './test-names.ts';
 
 const CONTRACT = 'claims-contract';
 const CLAIMS = 'claims';
@@ -46,9 +46,8 @@ const SENTENCES: readonly (readonly [sentence: string, file: string, test: strin
   ['The deletion of the machine should be blocked', CONTRACT, 'The deletion of the machine is blocked'],
 ];
 
-test.each(SENTENCES)('%s', (_sentence, file, name) => {
-  const text = readRootFile(`test/integration/${file}.test.ts`);
-  const named = [...text.matchAll(/^ *(?:(?:test|describe)\(|\]\)\()\s*'([^']*)'/gm)].map(([, it]) => it ?? '');
-  expect(named.length).toBeGreaterThan(10);
-  expect(named.filter((it) => it.includes(name))).toHaveLength(1);
+test.each(SENTENCES)('%s', (_sentence, file, part) => {
+  const names = readTestNames(`test/integration/${file}.test.ts`).map(({ name }) => name);
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter((name) => name.includes(part))).toHaveLength(1);
 });

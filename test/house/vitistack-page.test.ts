@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readTestNames } from './test-names.ts';
 
 /** What Vitistack's page "IPAllocation" says, in its order and in its words, and the test on a real API server that shows it. */
 const SENTENCES: readonly (readonly [sentence: string, test: string])[] = [
@@ -101,12 +100,10 @@ const SENTENCES: readonly (readonly [sentence: string, test: string])[] = [
 ];
 
 test('each sentence of the page of IPAllocation has a test of its words on a real API server, in the order of the page', () => {
-  const file = join(import.meta.dirname, '../integration/vitistack-page.test.ts');
-  const titles = readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => /^ {2}(test|\]\))\(/.test(line));
+  const inGroups = readTestNames('test/integration/vitistack-page.test.ts').filter(({ depth }) => depth === 1);
+  const titles = inGroups.map(({ name }) => name);
   const places = SENTENCES.map(
-    ([sentence, title]) => [sentence, titles.findIndex((line) => line.includes(title))] as const,
+    ([sentence, title]) => [sentence, titles.findIndex((it) => it.includes(title))] as const,
   );
   expect(places.filter(([, place]) => place < 0)).toEqual([]);
   const order = places.map(([, place]) => place);

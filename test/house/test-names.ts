@@ -1,0 +1,20 @@
+import { readRootFile } from './source-files.ts';
+
+export interface NamedTest {
+  /** As it is written: a test of many rows has one name. */
+  readonly name: string;
+  /** 0 at the top of the file. */
+  readonly depth: number;
+}
+
+/** `test('…',`, `test.each(ROWS)('…',` and the end of a list of rows, `])('…',`. None that is skipped or still to be written. */
+const NAMED =
+  /^( *)(?:(?:test|describe)(?:(?:\.concurrent)?\.(?:each|for)\b[^\n]*\))?|\][^\n(]*\))\(\s*(['"`])((?:(?!\2)[^\n])*)\2,/gm;
+
+export function readTestNames(path: string): NamedTest[] {
+  return testNamesIn(readRootFile(path));
+}
+
+export function testNamesIn(text: string): NamedTest[] {
+  return [...text.matchAll(NAMED)].map(([, indent = '', , name = '']) => ({ name, depth: indent.length / 2 }));
+}
