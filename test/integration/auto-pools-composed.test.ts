@@ -1,14 +1,13 @@
 import { beforeAll, expect, test, vi } from 'vitest';
-import { CONFIG_MAPS, DEPLOYMENTS, PODS, REPLICA_SETS } from '#pkg/kube/objects/core-resources.ts';
-import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
+import { CONFIG_MAPS, DEPLOYMENTS, PODS } from '#pkg/kube/objects/core-resources.ts';
 import { SUBNETS } from '#pkg/kube/objects/spider-resources.ts';
 import { type AgentAtWork, type Pod, startAgentOf } from './pod-cluster.ts';
 import { eventually, sure } from './spider-objects.ts';
+import { deployWithPods } from './stage-pods.ts';
 import { asks, discard, ipsOf, lead, NAMESPACE, PATIENCE, type SubnetStage, startSubnetStage } from './subnet-stage.ts';
 
 let stage: SubnetStage;
 let agent: AgentAtWork;
-let made = 0;
 
 beforeAll(async () => {
   await using stack = new AsyncDisposableStack();
@@ -20,35 +19,8 @@ beforeAll(async () => {
   return () => everything.disposeAsync();
 });
 
-/** What the controllers of Kubernetes and kubectl make of a Deployment with this template. */
-async function deploy(name: string, replicas: number, annotations: Readonly<Record<string, string>>) {
-  const deployment = await stage.deploy(name, replicas, annotations);
-  const set = await sure(
-    stage.admin.create(REPLICA_SETS, {
-      metadata: { name: `${name}-1`, namespace: NAMESPACE, ownerReferences: [referenceTo('Deployment', deployment)] },
-      spec: deployment['spec'],
-    }),
-  );
-  const pod = async (): Promise<Pod> => {
-    made += 1;
-    const ownerReferences = [referenceTo('ReplicaSet', set)];
-    const metadata = { name: `${set.metadata.name}-${made}`, namespace: NAMESPACE, ownerReferences };
-    const labels = { app: 'x' };
-    const spec = {
-      nodeName: 'worker-1',
-      terminationGracePeriodSeconds: 0,
-      containers: [{ name: 'main', image: 'main' }],
-    };
-    const object = { metadata: { ...metadata, labels, annotations }, spec };
-    const { uid } = (await sure(stage.admin.create(PODS, object))).metadata;
-    return { namespace: NAMESPACE, name: metadata.name, uid };
-  };
-  return { pod, pods: (count: number) => Promise.all(Array.from({ length: count }, pod)) };
-}
-
-function referenceTo(kind: string, { metadata: { name, uid } }: KubeObject) {
-  return { apiVersion: 'apps/v1', kind, name, uid, controller: true };
-}
+const deploy = (name: string, replicas: number, annotations: Readonly<Record<string, string>>) =>
+  deployWithPods(stage, name, replicas, annotations);
 
 async function addressOf(pod: Pod): Promise<string> {
   return (await agent.addressesOf(pod)).join();
