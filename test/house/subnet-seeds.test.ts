@@ -1,9 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readRootFile } from './source-files.ts';
-import { readTestNames } from './test-names.ts';
-
-/** What is asked for, the file and name of the test that holds it, and its row where the test has many. */
-type Held = readonly [what: string, file: string, name: string, row?: string];
+import { countTests, type Held } from './test-names.ts';
 
 const at = (name: string) => `test/integration/${name}.test.ts`;
 const COMPOSED = at('auto-pools-composed');
@@ -301,11 +297,7 @@ describe.each([
   { list: 'faults and bad input', rules: ACCIDENTS },
 ])('$list', ({ rules }) => {
   test.for(rules)('%s', ([, file, name, row]) => {
-    const named = readTestNames(file).filter((it) => it.name === name);
-    // Several lists of rows may have the title `$name`; the row itself is there once.
-    if (row === undefined) expect(named).toHaveLength(1);
-    else expect(named).not.toEqual([]);
-    if (row !== undefined) expect(readRootFile(file).split(`'${row}'`)).toHaveLength(2);
+    expect(countTests(file, name, row)).toBe(1);
   });
 });
 

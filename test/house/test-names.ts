@@ -11,6 +11,15 @@ export interface NamedTest {
 const NAMED =
   /^( *)(?:(?:test|describe)(?:(?:\.concurrent)?\.(?:each|for)\b[^\n]*\))?|\][^\n(]*\))\(\s*(['"`])((?:(?!\2)[^\n])*)\2,/gm;
 
+/** What is asked for, the file and the name of the test that holds it, and its row where the test has many. */
+export type Held = readonly [what: string, file: string, name: string, row?: string];
+
+/** How many tests have this name. Several may be named after their rows alone: then the row counts. */
+export function countTests(file: string, name: string, row?: string): number {
+  const named = readTestNames(file).filter((it) => it.name === name).length;
+  return row === undefined || named === 0 ? named : readRootFile(file).split(`'${row}'`).length - 1;
+}
+
 export function readTestNames(path: string): NamedTest[] {
   return testNamesIn(readRootFile(path));
 }
