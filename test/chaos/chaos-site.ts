@@ -7,7 +7,7 @@ import { type ApiServer, startApiServer } from '#test/support/api-server.ts';
 import { builtPath } from '#test/support/built.ts';
 import { deployWithNodes, type JoinedNode } from '#test/support/joined-nodes.ts';
 import { plainToken } from '#test/support/service-account-tokens.ts';
-import { APPLICATION_NETWORK, APPLICATION_SUBNET } from './application-pools.ts';
+import { APPLICATION_NETWORKS } from './application-asks.ts';
 import { ChaosApi } from './chaos-api.ts';
 import type { AgentPlace } from './cni-over-socket.ts';
 import { setReady } from './faults.ts';
@@ -16,8 +16,8 @@ import { MortalProcess } from './mortal-process.ts';
 const NODES = ['worker-0', 'worker-1', 'worker-2'];
 /** As many addresses as all workloads and machines at their largest need, so that pools are full at times and all pods fit at the end. */
 const POOLS = { stateless: '10.60.0.10-10.60.0.67', sticky: '10.61.0.10-10.61.0.43' };
-/** Addresses that a pool drops are nobody's for a minute: more than what all applications need at their largest. */
-const SUBNET = `${APPLICATION_NETWORK}10-${APPLICATION_NETWORK}49`;
+/** More than all applications and kept pools need at their largest in one subnet: what a pool drops is nobody's for a minute. */
+const OF_SUBNET = { first: 10, last: 89 };
 export const SPIDER = '/apis/spiderpool.spidernet.io/v2beta1';
 const CONFIG = 'enableIPv4: true\nenableIPv6: false\nexhaustedWaitSeconds: 3\n';
 
@@ -86,7 +86,10 @@ async function prepare(api: ChaosApi, pools: Readonly<Record<string, string>>): 
   for (const [name, ips] of Object.entries(pools)) {
     await api.create(`${SPIDER}/spiderippools`, poolObject('SpiderIPPool', name, ips));
   }
-  await api.create(`${SPIDER}/spidersubnets`, poolObject('SpiderSubnet', APPLICATION_SUBNET, SUBNET));
+  for (const [name, network] of Object.entries(APPLICATION_NETWORKS)) {
+    const ips = `${network}${OF_SUBNET.first}-${network}${OF_SUBNET.last}`;
+    await api.create(`${SPIDER}/spidersubnets`, poolObject('SpiderSubnet', name, ips));
+  }
 }
 
 export function poolObject(kind: 'SpiderIPPool' | 'SpiderSubnet', name: string, ips: string): object {

@@ -11,11 +11,12 @@ const seconds = wholeNumber('--seconds', values.seconds, 10, 86_400);
 const seed = wholeNumber('--seed', values.seed, 0, 2 ** 32);
 
 const outcome = await runChaos({ seed, seconds, settleSeconds: 180, say });
-const { adds, addsFromSubnet, claims, allocations, acts, looks, faults, complaints, byTheOperatorsWord, contested } =
-  outcome;
+const { adds, addsFromSubnet, changedAsks, claims, allocations, acts, looks } = outcome;
+const { faults, complaints, byTheOperatorsWord, contested } = outcome;
 say(
   `${acts} acts of users, ${adds} ADDs answered (${addsFromSubnet} from pools of applications), ${looks} looks of the referee`,
 );
+say(`${changedAsks} times an application was moved to another subnet, resized, broken or repaired`);
 say(`${claims} claims of Cluster API and ${allocations} IPAllocations of Vitistack had an address`);
 say(`faults: ${[...faults].map(([name, count]) => `${count} × ${name}`).join(', ')}`);
 say(`${byTheOperatorsWord} times the next pod of a StatefulSet came before one deleted by force had ended`);

@@ -8,6 +8,7 @@ import { Referee } from './referee.ts';
 import { Sandboxes } from './sandboxes.ts';
 import { findDisorder } from './settled.ts';
 import { SimClaims } from './sim-claims.ts';
+import { SimControllers } from './sim-controllers.ts';
 import { SimGarbage } from './sim-garbage.ts';
 import { SimKubelet } from './sim-kubelet.ts';
 import { SimNetworks } from './sim-networks.ts';
@@ -29,6 +30,8 @@ export interface ChaosWish {
 export interface ChaosCounts {
   readonly adds: number;
   readonly addsFromSubnet: number;
+  /** Applications that moved to another subnet, got another size, a typo, or its repair. */
+  readonly changedAsks: number;
   /** Claims and IPAllocations that had an address. */
   readonly claims: number;
   readonly allocations: number;
@@ -60,7 +63,8 @@ export async function runChaos({ seed, seconds, atLeast = {}, settleSeconds, say
   });
   const kubelets = nodes.map(({ kubelet }) => kubelet);
   const readyNodes = () => kubelets.filter(({ isFrozen }) => !isFrozen).map(({ node }) => node);
-  const workloads = stack.use(new SimWorkloads({ api, random: random(), sandboxes, readyNodes }));
+  const workloads = new SimWorkloads({ api, random: random(), sandboxes, readyNodes });
+  const kubernetes = stack.use(new SimControllers({ api, random: random(), readyNodes }));
   const referee = stack.use(new Referee(api, sandboxes));
   const machines = stack.use(new MachineReferee(api, sandboxes));
   stack.use(new SimGarbage(api));
@@ -73,6 +77,7 @@ export async function runChaos({ seed, seconds, atLeast = {}, settleSeconds, say
   const counts = (): ChaosCounts => ({
     adds: sandboxes.raised,
     addsFromSubnet: sandboxes.raisedFromSubnet,
+    changedAsks: workloads.changedAsks,
     claims: machines.count('IPAddressClaim'),
     allocations: machines.count('IPAllocation'),
     looks: referee.looks + machines.looks,
@@ -113,7 +118,7 @@ export async function runChaos({ seed, seconds, atLeast = {}, settleSeconds, say
   await Promise.all([users(usersDice), fate(fateDice), ...ofMachines]);
   await faults.heal();
   for (const mortal of [...agents, ...controllers]) mortal.start();
-  for (const it of machineUsers) await untilDone(() => it.calmDown());
+  for (const it of [workloads, ...machineUsers]) await untilDone(() => it.calmDown());
 
   const disorder = sandboxes.violations.length > 0 ? [] : await settle(settleSeconds);
   // Those that got their address at the very end count too.
@@ -138,7 +143,7 @@ export async function runChaos({ seed, seconds, atLeast = {}, settleSeconds, say
   async function look(): Promise<string[]> {
     const waiting = kubelets.flatMap((kubelet) => kubelet.waiting());
     if (waiting.length > 0) return [`without an address: ${waiting}`];
-    if (!(await workloads.isComplete())) return ['workloads are not complete'];
+    if (!(await kubernetes.isComplete())) return ['workloads are not complete'];
     return await findDisorder(api, sandboxes);
   }
 }
@@ -161,7 +166,7 @@ function onSomeKubelet(kubelets: readonly SimKubelet[], dice: Random): string {
 
 /** With what is known of the addresses and machines that it names. */
 function withStory(complaint: string, { nodes, controllers }: ChaosSite, sandboxes: Sandboxes): string {
-  const subjects = new Set(complaint.match(/\b(10\.6[0-4]\.0\.\d+|machines\/[a-z0-9-]+)\b/g) ?? []);
+  const subjects = new Set(complaint.match(/\b(10\.6[0-5]\.0\.\d+|machines\/[a-z0-9-]+)\b/g) ?? []);
   const stories = [...subjects]
     .slice(0, 3)
     .flatMap((subject) => [

@@ -1,4 +1,4 @@
-import { APPLICATION_NETWORK } from './application-pools.ts';
+import { isOfApplication } from './application-asks.ts';
 import { Doubts } from './doubts.ts';
 
 /** What the runtime of a node knows about one interface with an address in a network namespace. */
@@ -38,7 +38,7 @@ export class Sandboxes {
   raise(sandbox: Sandbox): void {
     const { id, address } = sandbox;
     this.raised += 1;
-    if (address.startsWith(APPLICATION_NETWORK)) this.raisedFromSubnet += 1;
+    if (isOfApplication(address)) this.raisedFromSubnet += 1;
     this.tell(address, `live: ${nameOf(sandbox)}`);
     for (const other of this.live()) {
       if (other.address !== address || other.id === id) continue;

@@ -28,7 +28,7 @@ export async function findDisorder(api: ChaosApi, sandboxes: Sandboxes): Promise
   return [
     ...judgeRecords(ofPods, sandboxes, wantedNames(sets)),
     ...judgePools(records, pools),
-    ...judgeApplications({ deployments, replicaSets, pods, pools, live: sandboxes.live() }),
+    ...judgeApplications({ deployments, statefulSets: sets, replicaSets, pods, pools, live: sandboxes.live() }),
     ...judgeMachines(await listMachineWorld(api, { records, pools })),
     ...judgeEndpoints(ofPods, await api.list<Endpoint>(`${SPIDER}/spiderendpoints`)),
   ];

@@ -3,9 +3,9 @@ import { type ChaosSite, startChaosSite } from '#test/chaos/chaos-site.ts';
 import { Random } from '#test/chaos/fuzz-random.ts';
 import { Referee } from '#test/chaos/referee.ts';
 import { Sandboxes } from '#test/chaos/sandboxes.ts';
+import { SimControllers } from '#test/chaos/sim-controllers.ts';
 import { SimKubelet } from '#test/chaos/sim-kubelet.ts';
 import { SimRuntime } from '#test/chaos/sim-runtime.ts';
-import { SimWorkloads } from '#test/chaos/sim-workloads.ts';
 import { Wire } from '#test/chaos/wire.ts';
 
 const SETS = '/apis/apps/v1/namespaces/prod/statefulsets';
@@ -40,7 +40,7 @@ test('scaled 5 → 0 → 5 while another set waits for the same five addresses: 
     return stack.use(new SimKubelet({ node: name, runtime, api, random: new Random(10 + at) }));
   });
   const readyNodes = () => kubelets.map(({ node }) => node);
-  stack.use(new SimWorkloads({ api, random: new Random(9), sandboxes, readyNodes }));
+  stack.use(new SimControllers({ api, random: new Random(9), readyNodes }));
   const referee = stack.use(new Referee(api, sandboxes));
   onTestFailed(() => {
     for (const { address } of sandboxes.violations) process.stderr.write(`${sandboxes.story(address).join('\n')}\n`);
