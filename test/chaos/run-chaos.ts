@@ -64,7 +64,6 @@ export async function runChaos({ seed, seconds, atLeast = {}, settleSeconds, say
   const kubelets = nodes.map(({ kubelet }) => kubelet);
   const readyNodes = () => kubelets.filter(({ isFrozen }) => !isFrozen).map(({ node }) => node);
   const workloads = new SimWorkloads({ api, random: random(), sandboxes, readyNodes });
-  const kubernetes = stack.use(new SimControllers({ api, random: random(), readyNodes }));
   const referee = stack.use(new Referee(api, sandboxes));
   const machines = stack.use(new MachineReferee(api, sandboxes));
   stack.use(new SimGarbage(api));
@@ -115,6 +114,7 @@ export async function runChaos({ seed, seconds, atLeast = {}, settleSeconds, say
   const [usersDice, fateDice] = [random(), random()];
   const machineUsers = [new SimClaims(api, random()), new SimNetworks(api, random())];
   const ofMachines = machineUsers.map((it) => usersOfMachines(it, random()));
+  const kubernetes = stack.use(new SimControllers({ api, random: random(), readyNodes }));
   await Promise.all([users(usersDice), fate(fateDice), ...ofMachines]);
   await faults.heal();
   for (const mortal of [...agents, ...controllers]) mortal.start();
