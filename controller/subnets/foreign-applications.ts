@@ -1,5 +1,6 @@
 import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
 import { type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
+import { SharedPlaces } from '#pkg/concurrency/shared-places.ts';
 import type { OwnerReference } from '#pkg/crd/decode-owner.ts';
 import { isAlive } from '#pkg/crd/pod-life.ts';
 import type { Events } from '#pkg/kube/events/events.ts';
@@ -10,6 +11,7 @@ import { namedSubnets, readApplication, type WishRules } from './asking-applicat
 import { type AskingObject, isBuiltIn, templateAnnotations } from './built-in-kinds.ts';
 import { hasTemplate } from './pool-owners.ts';
 import type { ApplicationReader, Unread } from './read-application.ts';
+import { type Refused, RefusedApplications } from './refused-applications.ts';
 import type { WorkloadPods } from './workload-pods.ts';
 
 export interface ForeignApplicationsOptions extends ReconcilerContext {
@@ -35,21 +37,15 @@ interface Claimed {
   readonly by: Set<string>;
 }
 
-/** What a pod, ReplicaSet or Job says while there is no room for the application that it names. */
-interface Refused {
-  readonly application: Controller;
-  readonly annotations: Labels;
-}
-
 /** ClusterRoles with it are part of the role `ipledger-controller-applications` (deploy/rbac.yaml). */
 const ROLE_LABEL = 'ipledger.io/aggregate-to-controller';
 const DEBOUNCE_MS = 200;
-const MOST_CLAIMED = 5_000;
 /** A tenant may give each pod another owner, so the owners of one namespace must leave room for those of others. */
-const MOST_IN_NAMESPACE = 500;
-/** Of those that find no room so many are served later, when there is some. */
-const MOST_REFUSED_IN_NAMESPACE = 1_000;
-const NO_ROOM = `no pool is made: pods that ask for subnets name too many applications of other kinds (at most ${MOST_IN_NAMESPACE} in one namespace, ${MOST_CLAIMED} in all)`;
+const LIMITS = { inAll: 5_000, inGroup: 500 };
+const NO_ROOM = {
+  inGroup: `no pool is made: pods of this namespace that ask for subnets name too many applications of other kinds (at most ${LIMITS.inGroup} are served)`,
+  inAll: `no pool is made: pods that ask for subnets name too many applications of other kinds (at most ${LIMITS.inAll} are served in all namespaces, and a namespace with fewer of them goes first)`,
+};
 const NOT_THERE = 'pods name it as their owner, and it does not exist, or exists with another uid';
 /** At most 50 of them are read again in a second. */
 const READ_ONE_MS = 20;
@@ -63,10 +59,9 @@ export class ForeignApplications implements AsyncDisposable {
   readonly #claimed = new Map<string, Claimed>();
   /** What each pod, ReplicaSet or Job names now. */
   readonly #keyOf = new Map<string, string>();
-  /** How many owners are named in each namespace. */
-  readonly #claimedIn = new Map<string, number>();
-  /** By namespace, then by who says it. Nothing else tells of them again when there is room. */
-  readonly #refused = new Map<string, Map<string, Refused>>();
+  /** The groups are namespaces. */
+  readonly #places = new SharedPlaces(LIMITS);
+  readonly #refused = new RefusedApplications();
   readonly #reconciler: AsyncDisposable;
   #enqueue: (key: string) => void = () => {};
 
@@ -102,7 +97,7 @@ export class ForeignApplications implements AsyncDisposable {
     const key = keyOf(application);
     if (this.#claimed.has(key)) return;
     this.#claimed.set(key, { application, annotations: null, by: new Set() });
-    this.#count(namespace, 1);
+    this.#places.take(namespace, key);
     this.#enqueue(key);
   }
 
@@ -128,15 +123,17 @@ export class ForeignApplications implements AsyncDisposable {
     // A tenant may write one owner after the other into a pod: only the last one counts.
     if (this.#keyOf.get(by) !== key) this.#unclaim(by, namespace);
     const claimed = this.#claimed.get(key);
-    if (claimed === undefined && !this.#hasRoom(namespace)) {
-      this.#refuse({ application, annotations }, by);
+    const full = claimed === undefined ? this.#makeRoom(namespace) : null;
+    if (full !== null) {
+      this.#refuse({ application, annotations }, by, full);
+      this.#tellRefused(application, full);
       return;
     }
     if (claimed?.by.has(by) && JSON.stringify(claimed.annotations) === JSON.stringify(annotations)) return;
     this.#keyOf.set(by, key);
     if (claimed === undefined) {
       this.#claimed.set(key, { application, annotations, by: new Set([by]) });
-      this.#count(namespace, 1);
+      this.#places.take(namespace, key);
     } else {
       claimed.by.add(by);
       claimed.annotations = annotations;
@@ -144,31 +141,49 @@ export class ForeignApplications implements AsyncDisposable {
     this.#enqueue(key);
   }
 
-  #refuse(refused: Refused, by: string): void {
-    const { application } = refused;
-    const inNamespace = this.#refused.get(application.namespace) ?? new Map<string, Refused>();
-    if (inNamespace.size < MOST_REFUSED_IN_NAMESPACE) {
-      this.#refused.set(application.namespace, inNamespace.set(by, refused));
-      this.#putUnserved(refused, NO_ROOM);
+  /** Which limit leaves no room for one more of this namespace; null: there is room now. One that has a pool does not make room. */
+  #makeRoom(namespace: string): keyof typeof NO_ROOM | null {
+    const full = this.#places.fullFor(namespace);
+    if (full !== 'inAll') return full;
+    const mayGo = (key: string) => {
+      const claimed = this.#claimed.get(key);
+      return claimed !== undefined && !this.#options.hasPools(claimed.application);
+    };
+    const giver = this.#places.giverFor(namespace, mayGo);
+    const claimed = giver === null ? undefined : this.#claimed.get(giver);
+    if (giver === null || claimed === undefined) return full;
+    this.#forget(giver, claimed);
+    const { application, annotations } = claimed;
+    for (const by of claimed.by) {
+      this.#keyOf.delete(by);
+      if (annotations !== null) this.#refuse({ application, annotations }, by, full);
     }
-    this.#options.events.emit({ regarding: application, type: 'Warning', reason: 'ApplicationNotRead', note: NO_ROOM });
+    this.#tellRefused(application, full);
+    return null;
+  }
+
+  #refuse(refused: Refused, by: string, full: keyof typeof NO_ROOM): void {
+    if (this.#refused.add(by, refused)) this.#putUnserved(refused, NO_ROOM[full]);
+  }
+
+  #tellRefused(regarding: Controller, full: keyof typeof NO_ROOM): void {
+    this.#options.events.emit({ regarding, type: 'Warning', reason: 'ApplicationNotRead', note: NO_ROOM[full] });
   }
 
   #forgetRefused(by: string, namespace: string): void {
-    const inNamespace = this.#refused.get(namespace);
-    const refused = inNamespace?.get(by);
-    if (inNamespace === undefined || refused === undefined) return;
-    inNamespace.delete(by);
-    if (inNamespace.size === 0) this.#refused.delete(namespace);
-    this.#removeFrom(this.#options.unserved, refused.application);
+    const refused = this.#refused.remove(by, namespace);
+    if (refused !== null) this.#removeFrom(this.#options.unserved, refused.application);
   }
 
-  /** An application has gone: those that were refused take its place, as far as there is room. */
+  /** An application has gone: those that were refused take its place, as far as there is room, those of the namespace with the fewest first. */
   #admitRefused(): void {
-    for (const [namespace, inNamespace] of this.#refused) {
-      for (const [by, { application, annotations }] of inNamespace) {
-        if (!this.#hasRoom(namespace)) break;
-        this.#forgetRefused(by, namespace);
+    for (;;) {
+      const [namespace, ...others] = this.#refused.namespaces().filter((it) => this.#places.fullFor(it) === null);
+      if (namespace === undefined) return;
+      const isFewer = (one: string, other: string) => this.#places.countIn(one) < this.#places.countIn(other);
+      const poorest = others.reduce((least, it) => (isFewer(it, least) ? it : least), namespace);
+      for (const [by, { application, annotations }] of this.#refused.first(poorest)) {
+        this.#forgetRefused(by, poorest);
         this.#claim(application, annotations, by);
       }
     }
@@ -186,13 +201,17 @@ export class ForeignApplications implements AsyncDisposable {
     else this.#drop(key, claimed);
   }
 
-  #drop(key: string, { application }: Claimed): void {
+  #drop(key: string, claimed: Claimed): void {
+    this.#forget(key, claimed);
+    this.#admitRefused();
+  }
+
+  #forget(key: string, { application }: Claimed): void {
     this.#claimed.delete(key);
-    this.#count(application.namespace, -1);
+    this.#places.free(application.namespace, key);
     const { applications, unserved } = this.#options;
     this.#removeFrom(applications, application);
     this.#removeFrom(unserved, application);
-    this.#admitRefused();
   }
 
   /** Not the one of the same name with another uid, which may be the true one. */
@@ -203,16 +222,6 @@ export class ForeignApplications implements AsyncDisposable {
   #putUnserved({ application, annotations }: Pick<Claimed, 'application' | 'annotations'>, fault: string): void {
     const subnets = annotations === null ? new Set<string>() : namedSubnets(annotations);
     this.#options.unserved.put({ application, wanted: [], fault, subnets });
-  }
-
-  #hasRoom(namespace: string): boolean {
-    return this.#claimed.size < MOST_CLAIMED && (this.#claimedIn.get(namespace) ?? 0) < MOST_IN_NAMESPACE;
-  }
-
-  #count(namespace: string, more: 1 | -1): void {
-    const count = (this.#claimedIn.get(namespace) ?? 0) + more;
-    if (count === 0) this.#claimedIn.delete(namespace);
-    else this.#claimedIn.set(namespace, count);
   }
 
   get #readAgainMs(): number {

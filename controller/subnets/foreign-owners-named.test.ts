@@ -1,6 +1,7 @@
 import pino from 'pino';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { PodFacts } from '#controller/cluster-view/pod-facts.ts';
+import type { EmittedEvent } from '#pkg/kube/events/events.ts';
 import type { Controller } from '#pkg/pool/request.ts';
 import { AskingApplications } from './applications.ts';
 import { ForeignApplications, type ForeignApplicationsOptions } from './foreign-applications.ts';
@@ -29,6 +30,9 @@ async function start() {
   const reads: string[] = [];
   let tell: (change: { before: PodFacts | null; now: PodFacts | null }) => void = () => {};
   const applications = new AskingApplications();
+  const unserved = new AskingApplications();
+  const told: EmittedEvent[] = [];
+  const withPools = new Set<string>();
   const reader = {
     read: ({ uid }: Controller) => {
       reads.push(uid);
@@ -48,10 +52,10 @@ async function start() {
     ...context,
     pods,
     applications,
-    unserved: new AskingApplications(),
+    unserved,
     reader,
-    events: { emit: () => {} },
-    hasPools: () => false,
+    events: { emit: (event: EmittedEvent) => void told.push(event) },
+    hasPools: ({ uid }: Controller) => withPools.has(uid),
     readAgainMs: READ_AGAIN_MS - 1_000,
   };
   const foreign = new ForeignApplications(options as unknown as ForeignApplicationsOptions);
@@ -64,6 +68,9 @@ async function start() {
   return {
     foreign,
     applications,
+    unserved,
+    told,
+    withPools,
     readsIn,
     change: (before: PodFacts | null, now: PodFacts | null) => tell({ before, now }),
   };
@@ -139,4 +146,58 @@ test('the more applications there are, the less often each is read again', async
   expect(await readsIn(10_000)).toHaveLength(3_000);
   expect(await readsIn(45_000)).toEqual([]);
   expect(await readsIn(10_000)).toHaveLength(3_000);
+});
+
+describe('when all places are taken', () => {
+  const MOST = 500;
+  const placed = (namespace: string, at: number) =>
+    podOf(`${namespace}-${at}`, { namespace, name: `pod-${at}`, controller: gameOf(`${namespace}-${at}`) });
+  const gameOf = (uid: string) => ({ apiVersion: 'example.com/v1', kind: 'Game', name: uid, uid });
+  const applicationOf = (uid: string, namespace: string) => ({ ...gameOf(uid), namespace });
+
+  /** Ten namespaces have all that they may have, and with it all that there is. */
+  async function startFull() {
+    const started = await start();
+    for (let at = 0; at < 10 * MOST; at += 1) started.change(null, placed(`n${Math.floor(at / MOST)}`, at % MOST));
+    await started.readsIn(1_000);
+    return started;
+  }
+
+  test('a namespace with fewer gets one of a namespace with more, which is told, and has it back when there is room', async () => {
+    const { foreign, change, readsIn, told, unserved } = await startFull();
+    await using _ = foreign;
+    change(null, placed('work', 0));
+    expect(await readsIn(1_000)).toEqual(['work-0']);
+    const lost = applicationOf('n0-499', 'n0');
+    expect(told).toEqual([
+      {
+        regarding: lost,
+        type: 'Warning',
+        reason: 'ApplicationNotRead',
+        note: expect.stringContaining(
+          'at most 5000 are served in all namespaces, and a namespace with fewer of them goes first',
+        ),
+      },
+    ]);
+    expect(unserved.find(lost)?.fault).toBe(told[0]?.note);
+    change(placed('n5', 7), null);
+    expect(await readsIn(1_000)).toEqual(['n0-499']);
+    expect(unserved.find(lost)?.fault).not.toBe(told[0]?.note);
+  });
+
+  test('an application that has a pool keeps its place, and of those that wait the namespace with the fewest is first', async () => {
+    const { foreign, change, readsIn, withPools } = await startFull();
+    await using _ = foreign;
+    for (let namespace = 0; namespace < 10; namespace += 1)
+      for (let at = 0; at < MOST; at += 1) withPools.add(`n${namespace}-${at}`);
+    change(null, placed('n0', MOST));
+    for (const namespace of ['work', 'play']) change(null, placed(namespace, 0));
+    expect(await readsIn(1_000)).toEqual([]);
+    withPools.delete('n0-0');
+    change(placed('n0', 0), null);
+    expect(await readsIn(1_000)).toEqual(['work-0']);
+    withPools.delete('n1-3');
+    change(null, placed('home', 0));
+    expect(await readsIn(1_000)).toEqual(['home-0']);
+  });
 });
