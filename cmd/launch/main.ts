@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { EnvReader } from '#pkg/config/env-reader.ts';
 import { readHeapMb } from '#pkg/config/heap-setting.ts';
 import { toIpamError } from '#pkg/errors/ipam-error.ts';
-import { type Daemon, heapSizeMb, isDaemon } from '#pkg/memory/heap-size.ts';
+import { type Daemon, heapSizeMb, isDaemon, newSpaceMb } from '#pkg/memory/heap-size.ts';
 import { readMemoryLimit } from '#pkg/memory/memory-limit.ts';
 
 const BUNDLES: Readonly<Record<Daemon, string>> = { agent: 'agent/main.js', controller: 'controller.js' };
@@ -18,8 +18,8 @@ function main(script = '', words: readonly string[]): void {
   if (!isDaemon(daemon)) throw new Error('usage: launch.js agent|controller [flags of the daemon]');
   const { NODE_OPTIONS: _, ...env } = process.env;
   const bundle = join(import.meta.dirname, BUNDLES[daemon]);
-  const flags = ['--max-semi-space-size=2', `--max-old-space-size=${heapMbOf(daemon)}`];
-  // Little space for new objects, because the daemons are idle most of the time.
+  const heapMb = heapMbOf(daemon);
+  const flags = [`--max-semi-space-size=${newSpaceMb(daemon, heapMb)}`, `--max-old-space-size=${heapMb}`];
   process.execve?.(process.execPath, [process.execPath, ...flags, bundle, ...rest], { ...env, MALLOC_ARENA_MAX: '2' });
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Daemon, heapSizeMb } from './heap-size.ts';
+import { type Daemon, heapSizeMb, newSpaceMb } from './heap-size.ts';
 
 const MIB = 1 << 20;
 
@@ -12,3 +12,10 @@ test.each<{ name: string; daemon: Daemon; limit: number | null; heapMb: number }
   { name: 'an agent without a limit', daemon: 'agent', limit: null, heapMb: 256 },
   { name: 'a controller without a limit', daemon: 'controller', limit: null, heapMb: 1_024 },
 ])('$name: $heapMb MiB', ({ daemon, limit, heapMb }) => expect(heapSizeMb(daemon, limit)).toBe(heapMb));
+
+test.each<{ name: string; daemon: Daemon; heapMb: number; newMb: number }>([
+  { name: 'any agent', daemon: 'agent', heapMb: 4_096, newMb: 2 },
+  { name: 'a small controller', daemon: 'controller', heapMb: 48, newMb: 2 },
+  { name: 'the shipped limit of the controller', daemon: 'controller', heapMb: 332, newMb: 13 },
+  { name: 'a large controller', daemon: 'controller', heapMb: 4_096, newMb: 16 },
+])('new objects of $name: $newMb MiB', ({ daemon, heapMb, newMb }) => expect(newSpaceMb(daemon, heapMb)).toBe(newMb));

@@ -17,3 +17,17 @@ export function heapSizeMb(daemon: Daemon, limit: number | null): number {
   if (limit === null) return UNLIMITED_MB[daemon];
   return Math.min(MOST_MB, Math.max(LEAST_MB, Math.floor((limit / MIB) * SHARE)));
 }
+
+/** An agent is idle most of the time, and there is one on each node. */
+const AGENT_NEW_SPACE_MB = 2;
+const MOST_NEW_SPACE_MB = 16;
+const HEAP_PER_NEW_SPACE = 24;
+
+/**
+ * How large each half of the space for new objects may become, in MiB. A controller reads lists in pages of 500 objects: a page that
+ * does not fit is moved to the old objects before it is garbage, and collecting those stops the program for longer.
+ */
+export function newSpaceMb(daemon: Daemon, heapMb: number): number {
+  if (daemon === 'agent') return AGENT_NEW_SPACE_MB;
+  return Math.min(MOST_NEW_SPACE_MB, Math.max(AGENT_NEW_SPACE_MB, Math.floor(heapMb / HEAP_PER_NEW_SPACE)));
+}

@@ -46,6 +46,8 @@ export async function benchControllerSize(): Promise<void> {
   const highest = memory.highest();
   const rssAfter = readRssMb(controller);
 
+  // What follows the lists is over, so that what is used while nothing changes is known.
+  await until(controller, 'sweep finished', linesOf(controller, 'sweep finished').length + 2);
   const idle = await cpuMsPerSecond(controller, 20);
   const before = readCpuMs(controller.pid);
   const eventsMs = performance.now();
