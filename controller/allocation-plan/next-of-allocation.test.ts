@@ -145,6 +145,11 @@ describe('while nothing can be given, it says why', () => {
     });
   });
 
+  test('what the API server has just refused is tried again without a word: it would be said anew each time', () => {
+    const failed = withStatus({ phase: 'Error', message: 'cannot create the record 10.0.2.50' });
+    expect(next(observe({ allocation: failed, isRefused: true }))).toEqual({ do: 'take', address: null });
+  });
+
   test('Error goes back through Pending when what was wrong is gone', () => {
     const failed = withStatus({ phase: 'Error', message: 'NetworkNamespace prod-network does not exist' });
     expect(next(observe({ allocation: failed }))).toEqual(says(/is being taken/, 'Pending'));

@@ -76,7 +76,8 @@ function nextOfShown(seen: ObservedAllocation, address: Address): AllocationStep
 function prepare(seen: ObservedAllocation, address: Address | null): AllocationStep {
   const metadata = missingAllocationMetadata(seen);
   if (metadata !== null) return { do: 'write-metadata', metadata };
-  if (seen.allocation.phase === 'Pending') return take(seen, address);
+  // Each try would write twice otherwise: Pending, and the refusal again.
+  if (seen.allocation.phase === 'Pending' || seen.isRefused) return take(seen, address);
   const message = `an address of NetworkNamespace ${seen.allocation.networkNamespace} is being taken`;
   const step = say(seen, { phase: 'Pending', message }, 'waits');
   return step.do === 'rest' ? take(seen, address) : step;

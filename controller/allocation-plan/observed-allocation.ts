@@ -33,6 +33,8 @@ export interface ObservedAllocation {
   readonly otherDomain: string | null;
   /** Why nothing new is given out for a while; null if it is. */
   readonly hold: string | null;
+  /** Whether the API server has just refused a write that its address needs: the status says so. */
+  readonly isRefused: boolean;
   /** Since when this process leads, and its clock was not set. */
   readonly evenSince: Date;
 }

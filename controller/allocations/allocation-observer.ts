@@ -25,6 +25,8 @@ export interface AllocationSources {
   readonly restore: RestoreHold;
   readonly domains: UsedDomains;
   readonly clock: EvenClock;
+  /** The keys of those that the API server refused a write for at the last try. */
+  readonly refused: Set<string>;
 }
 
 export function readAllocationAt(
@@ -42,7 +44,7 @@ export function asAsking({ namespace, name, networkNamespace, createdAt }: IpAll
 
 /** All that is known of an IPAllocation now, from caches and own writes. */
 export function observeAllocation(sources: AllocationSources, allocation: IpAllocation): ObservedAllocation {
-  const { configurations, records, networks, spaces, unserved, restore, clock, domains } = sources;
+  const { configurations, records, networks, spaces, unserved, restore, clock, domains, refused } = sources;
   const { namespace, networkConfiguration } = allocation;
   const asking = asAsking(allocation);
   const found = networks.find(asking.pool);
@@ -79,6 +81,7 @@ export function observeAllocation(sources: AllocationSources, allocation: IpAllo
     },
     otherDomain: own.length > 0 || facts?.pool == null ? null : domains.otherThan(facts.pool),
     hold: restore.find()?.why ?? null,
+    isRefused: refused.has(keyOf(allocation)),
     evenSince: clock.since(),
   };
 }

@@ -27,11 +27,11 @@ export interface AllocationDeps extends AllocationSources {
   readonly isLeader: () => boolean;
 }
 
-type Deed = Exclude<AllocationStep, { do: 'rest' }>;
+export type AllocationDeed = Exclude<AllocationStep, { do: 'rest' }>;
 
 /** Carries out one step. What it wrote is in the sources when it returns. */
 export async function carryOutAllocation(
-  step: Deed,
+  step: AllocationDeed,
   seen: ObservedAllocation,
   deps: AllocationDeps,
   { write }: Pass,

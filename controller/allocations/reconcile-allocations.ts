@@ -5,6 +5,7 @@ import type { ObservedAllocation } from '#controller/allocation-plan/observed-al
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { keysByAge } from '#controller/give/age-order.ts';
 import type { ShownAddresses } from '#controller/give/shown-addresses.ts';
+import type { Ending } from '#controller/give/take-address.ts';
 import { leaveLine, wakeLine } from '#controller/give/waiting-line.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { type Enqueue, type Pass, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
@@ -12,8 +13,14 @@ import { keyOf } from '#pkg/kube/objects/object-key.ts';
 import type { IpRecord } from '#pkg/record/ip-record.ts';
 import type { AllocationsByName } from './allocation-book.ts';
 import { asAsking, observeAllocation, readAllocationAt } from './allocation-observer.ts';
-import { type AllocationDeps, carryOutAllocation, confirmAllocation } from './carry-out-allocation.ts';
+import {
+  type AllocationDeed,
+  type AllocationDeps,
+  carryOutAllocation,
+  confirmAllocation,
+} from './carry-out-allocation.ts';
 import type { HeldAddresses } from './held-addresses.ts';
+import { sayAllocationRefusal } from './say-allocation-refusal.ts';
 import { StatusPace } from './status-pace.ts';
 import { VanishedAllocations } from './vanished-allocations.ts';
 
@@ -37,7 +44,7 @@ const HELD_MS = 60_000;
 
 /** Serves the IPAllocations: gives each its address, says why it has none, renews its time, and takes the address back at the end. */
 export function reconcileAllocations(options: ReconcileAllocationsOptions): AsyncDisposable {
-  const { client, views, recordsView, now, held } = options;
+  const { client, views, recordsView, now, held, refused } = options;
   const vanished = new VanishedAllocations(options);
   const pace = new StatusPace(() => client.timing.nowMs());
 
@@ -50,40 +57,61 @@ export function reconcileAllocations(options: ReconcileAllocationsOptions): Asyn
     caches: [...Object.values(views), recordsView],
     watch: (enqueue) => watchAllocations(options, enqueue),
     reconcile: async (key, pass) => {
-      let isConfirmed = false;
-      for (let steps = 0; steps < MOST_STEPS; steps += 1) {
-        const allocation = readAllocationAt(options, key);
-        held.forget(key);
-        if (allocation === null) {
-          pace.forget(key);
-          leaveLine(key, null, lineOf(options), pass.enqueue);
-          return vanished.look(key);
-        }
-        const seen = observeAllocation(options, allocation);
-        const step = nextOfAllocation(seen, now());
-        if ('heldRecord' in step && step.heldRecord !== undefined) held.add(key, step.heldRecord);
-        if (step.do === 'rest') {
-          const againMs = settle(seen, step.why, options, pass);
-          return Math.min(againMs, (await vanished.lookForEarlier(allocation)) ?? againMs);
-        }
-        if (!isConfirmed && (step.do === 'take' || step.do === 'name-record')) {
-          await confirmAllocation(allocation, options);
-          isConfirmed = true;
-          continue;
-        }
-        const waitMs = step.do === 'write-status' ? pace.waitMs(key) : 0;
-        if (waitMs > 0) return waitMs;
-        const ending = await carryOutAllocation(step, seen, options, pass);
-        if (ending === 'again' && step.do === 'write-status') pace.wrote(key);
-        isConfirmed ||= ending === 'again' && (step.do === 'write-metadata' || step.do === 'write-status');
-        // What was chosen and lost may be free again for those in line.
-        if (step.do === 'take') wakeLine(asAsking(allocation).pool, lineOf(options), pass.enqueue);
-        if (ending === 'stop') return LOOK_AGAIN_MS;
-        if (ending !== 'again') return ending;
+      try {
+        return await advance(key, pass);
+      } catch (thrown) {
+        // It is tried again later, and meanwhile those behind it are served.
+        leaveLine(key, null, lineOf(options), pass.enqueue);
+        throw thrown;
       }
-      return DEBOUNCE_MS;
     },
   });
+
+  async function advance(key: string, pass: Pass): Promise<number | undefined> {
+    let isConfirmed = false;
+    for (let steps = 0; steps < MOST_STEPS; steps += 1) {
+      const allocation = readAllocationAt(options, key);
+      held.forget(key);
+      if (allocation === null) {
+        pace.forget(key);
+        refused.delete(key);
+        leaveLine(key, null, lineOf(options), pass.enqueue);
+        return vanished.look(key);
+      }
+      const seen = observeAllocation(options, allocation);
+      const step = nextOfAllocation(seen, now());
+      if ('heldRecord' in step && step.heldRecord !== undefined) held.add(key, step.heldRecord);
+      if (step.do === 'rest') {
+        refused.delete(key);
+        const againMs = settle(seen, step.why, options, pass);
+        return Math.min(againMs, (await vanished.lookForEarlier(allocation)) ?? againMs);
+      }
+      if (!isConfirmed && (step.do === 'take' || step.do === 'name-record')) {
+        await confirmAllocation(allocation, options);
+        isConfirmed = true;
+        continue;
+      }
+      const waitMs = step.do === 'write-status' ? pace.waitMs(key) : 0;
+      if (waitMs > 0) return waitMs;
+      const ending = await carryOut(step, seen, pass);
+      if (ending === 'again' && step.do === 'write-status') pace.wrote(key);
+      isConfirmed ||= ending === 'again' && (step.do === 'write-metadata' || step.do === 'write-status');
+      // What was chosen and lost may be free again for those in line.
+      if (step.do === 'take') wakeLine(asAsking(allocation).pool, lineOf(options), pass.enqueue);
+      if (ending === 'stop') return LOOK_AGAIN_MS;
+      if (ending !== 'again') return ending;
+    }
+    return DEBOUNCE_MS;
+  }
+
+  async function carryOut(step: AllocationDeed, seen: ObservedAllocation, pass: Pass): Promise<Ending> {
+    try {
+      return await carryOutAllocation(step, seen, options, pass);
+    } catch (thrown) {
+      await sayAllocationRefusal(step, thrown, seen, { deps: options, pass, pace });
+      throw thrown;
+    }
+  }
 }
 
 /** Keeps the line of those that wait right, and says when to look again. */

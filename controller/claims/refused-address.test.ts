@@ -33,6 +33,13 @@ test.each([
       toWriteError('create', '10.0.0.5', { ...refused('Forbidden', 'iprecords is forbidden'), mayStillLand: false }),
     says: 'iprecords is forbidden',
   },
+  {
+    name: 'an admission policy refuses the record',
+    call: 'create iprecords 10.0.0.5',
+    answer: () =>
+      toWriteError('create', '10.0.0.5', { ...refused('Invalid', 'denied: no records today'), mayStillLand: false }),
+    says: 'no records today',
+  },
 ])('$name: the claim says so, once, and is served when that is over', async ({ call, answer, says }) => {
   const world = new ClaimWorld();
   world.pool('lab', ['10.0.0.5-10.0.0.9']);

@@ -1,15 +1,12 @@
 import { planClaimStatus } from '#controller/claim-plan/claim-status.ts';
 import type { ClaimStep } from '#controller/claim-plan/claim-step.ts';
 import type { ObservedClaim } from '#controller/claim-plan/observed-claim.ts';
-import { FailedRequest, type Pass } from '#controller/reconcile/reconciler.ts';
-import { IpamError } from '#pkg/errors/ipam-error.ts';
+import { describeRefusal } from '#controller/reconcile/describe-refusal.ts';
+import type { Pass } from '#controller/reconcile/reconciler.ts';
 import { keyOf } from '#pkg/kube/objects/object-key.ts';
-import type { FailureKind } from '#pkg/kube/objects/outcome.ts';
 import { carryOutStep, type StepDeps } from './carry-out-step.ts';
 import { readClaimAt } from './claim-observer.ts';
 
-/** What somebody has to mend: a right, a quota, an admission policy, a webhook. All else passes, or would be refused here too. */
-const REFUSALS: readonly FailureKind[] = ['Forbidden', 'Invalid', 'ServerError', 'NotServed'];
 const MAKES_SOMETHING: readonly ClaimStep['do'][] = ['take', 'name-record', 'create-address', 'adopt-address'];
 
 /** Says on the claim why it gets no address although one is free. It is tried again all the same. */
@@ -29,10 +26,4 @@ export async function sayRefusal(
   // If this fails too, the first failure is the one that is reported.
   const write = carryOutStep({ do: 'write-status', status, why: 'allocation-failed' }, { ...seen, claim }, deps, pass);
   await write.catch(() => 'stop');
-}
-
-function describeRefusal(thrown: unknown): string | null {
-  if (thrown instanceof FailedRequest) return REFUSALS.includes(thrown.failure.because) ? thrown.message : null;
-  if (!(thrown instanceof IpamError) || thrown.reason !== 'bad-config') return null;
-  return thrown.details === '' ? thrown.message : `${thrown.message}; ${thrown.details}`;
 }

@@ -100,6 +100,7 @@ function startVitistack(options: ServeVitistackOptions, { stack, watch }: Visit,
     unserved: new Unserved(),
     held: new HeldAddresses(),
     clock: new EvenClock(now, nowMs),
+    refused: new Set<string>(),
     restore,
     domains: new UsedDomains(records),
   };

@@ -67,6 +67,8 @@ const ALLOCATIONS: readonly Row[] = [
   ['clock set between two leaders', 'allocations-clock', 'between two leaders: the next one goes on'],
   ['clock set forward', 'allocations-clock', 'forward'],
   ['clock set back', 'allocations-clock', 'back'],
+  ['a record that the API server refuses', 'allocations-refused', 'an IPAllocation whose record is refused says so'],
+  ['an IPAllocation that it refuses', 'allocations-refused', 'a NetworkConfiguration whose IPAllocation is refused'],
   ['whole statuses replaced every second', 'replaced-statuses', 'another writer replaces four whole statuses'],
 ];
 

@@ -128,6 +128,7 @@ export function observeAllocation({
     room: { hasFree: true, total: 253n, holders: () => '' },
     otherDomain: null,
     hold: null,
+    isRefused: false,
     evenSince: new Date('2026-05-19T08:00:00Z'),
     ...change,
   };
