@@ -25,7 +25,8 @@ export function serveInterfaces(
   const named = (wanted: WantedInterface) => allocations.filter((it) => it.interface === wanted.name);
   const unnamed = interfaces.some((it) => it.name === '') ? [] : allocations.filter((it) => it.interface === '');
   const known = unique(interfaces);
-  const shownOf = (wanted: WantedInterface) => shown.find((it) => isSameInterface(it, wanted)) ?? null;
+  const pairs = pairInterfaces(known, shown);
+  const shownOf = (wanted: WantedInterface) => pairs.get(wanted) ?? null;
   const forUnnamed = known.find((it) => named(it).every(({ isMadeByUs }) => isMadeByUs)) ?? known[0];
   const servedBy = (it: IpAllocation) => {
     const address = addressOf(it);
@@ -44,10 +45,35 @@ export function unique(interfaces: readonly WantedInterface[]): readonly WantedI
   return known.filter((it, at) => known.findIndex(({ name }) => name === it.name) === at);
 }
 
-/** By name; an older status may have the hardware address alone. */
-function isSameInterface({ name, macAddress }: ShownInterface, wanted: WantedInterface): boolean {
-  if (name !== '') return name === wanted.name;
-  return macAddress !== '' && macAddress.toLowerCase() === wanted.macAddress.toLowerCase();
+type Pairing = (shown: ShownInterface, wanted: WantedInterface) => boolean;
+
+/** By name; an older status may have the hardware address alone, and an interface may have neither. The surest go first. */
+const PAIRINGS: readonly Pairing[] = [
+  (shown, wanted) => shown.name !== '' && shown.name === wanted.name,
+  (shown, wanted) => shown.name === '' && shown.macAddress !== '' && isSameText(shown.macAddress, wanted.macAddress),
+  (shown, wanted) => shown.name === '' && wanted.name === '' && (shown.macAddress === '' || wanted.macAddress === ''),
+];
+
+/** What the status shows is of one interface only: two of them may have one hardware address, such as the VLANs of a card. */
+function pairInterfaces(
+  interfaces: readonly WantedInterface[],
+  shown: readonly ShownInterface[],
+): ReadonlyMap<WantedInterface, ShownInterface> {
+  const pairs = new Map<WantedInterface, ShownInterface>();
+  const left = new Set(shown);
+  for (const isPair of PAIRINGS) {
+    for (const wanted of interfaces) {
+      const found = pairs.has(wanted) ? undefined : [...left].find((it) => isPair(it, wanted));
+      if (found === undefined) continue;
+      pairs.set(wanted, found);
+      left.delete(found);
+    }
+  }
+  return pairs;
+}
+
+function isSameText(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
 }
 
 /** A consumer takes the first address, so the one that is shown first stays first. Otherwise the oldest comes first. */
