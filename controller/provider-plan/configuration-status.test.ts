@@ -3,7 +3,7 @@ import type { IpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
 import type { NetworkConfiguration } from '#pkg/vitistack/read-network-configuration.ts';
 import { serveInterfaces } from '#pkg/vitistack/serving-allocations.ts';
 import { allocated, allocation, configuration, network } from '#test/support/build-configuration.ts';
-import { planConfigurationStatus } from './configuration-status.ts';
+import { planConfigurationStatus, wishOf } from './configuration-status.ts';
 
 const NOW = new Date('2026-11-18T20:00:05.678Z');
 
@@ -48,6 +48,34 @@ test('told once, there is nothing left to write', () => {
   const allocations = [allocation('eth0', allocated('10.0.2.50'))];
   const status = statusOf(configuration(), allocations) ?? {};
   expect(statusOf(configuration({ status }), allocations)).toBeNull();
+});
+
+describe('the wish of a status', () => {
+  const allocations = [allocation('eth0', allocated('10.0.2.50'))];
+  const wishWith = (status: object, given = allocations) => {
+    const planned = statusOf(configuration({ status }), given);
+    return planned === null ? expect.unreachable() : wishOf(planned);
+  };
+  const bare = wishWith({});
+
+  test.each([
+    { name: 'a time of their own', status: { created: '2020-01-01T00:00:00Z' } },
+    { name: 'a field of an interface', status: { networkInterfaces: [{ name: 'eth0', ipv6Gateway: 'fd00::1' }] } },
+    { name: 'a condition', status: { conditions: [{ type: 'Synced', status: 'True' }] } },
+    { name: 'another time of our condition', status: { conditions: [{ type: 'Ready', status: 'True' }] } },
+  ])('is the same when others write $name besides', ({ status }) => {
+    expect(wishWith(status)).toEqual(bare);
+  });
+
+  test('is the same while the lease of another interface is written again and again', () => {
+    const leased = (ip: string) => ({ name: 'eth1', ipv4Addresses: [ip], allocationMethod: 'dhcp' });
+    const wishes = ['10.9.0.1', '10.9.0.2'].map((ip) => wishWith({ networkInterfaces: [leased(ip)] }));
+    expect(wishes[1]).toEqual(wishes[0]);
+  });
+
+  test('is another one with another address', () => {
+    expect(wishWith({}, [allocation('eth0', allocated('10.0.2.51'))])).not.toEqual(bare);
+  });
 });
 
 test.each<{ name: string; spec?: object; allocations: IpAllocation[]; why?: string; says: string }>([

@@ -4,7 +4,7 @@ import { isMap } from '#pkg/kube/objects/kube-object.ts';
 import { MOST_INTERFACES, type NetworkConfiguration } from '#pkg/vitistack/read-network-configuration.ts';
 import type { NetworkNamespace } from '#pkg/vitistack/read-network-namespace.ts';
 import { type ServedInterface, unique } from '#pkg/vitistack/serving-allocations.ts';
-import { shownInterfaces } from './interface-status.ts';
+import { ownFieldsOf, shownInterfaces } from './interface-status.ts';
 
 /** The fields of a NetworkConfiguration's status that the provider of its addresses writes. */
 export interface ConfigurationStatus {
@@ -25,10 +25,21 @@ export interface StatusFacts {
   readonly why: string | null;
 }
 
-/** What a status is to say, whenever it was written, and whatever conditions others have beside ours. */
-export function wishOf<Status extends { readonly conditions: readonly unknown[] }>(status: Status): object {
-  const own = status.conditions.filter(isMap).filter(({ type }) => type === 'Ready');
-  return { ...status, conditions: own.map(({ lastTransitionTime: _, ...condition }) => condition) };
+/**
+ * What of a status is ours to say. What others write besides is in the status too, and must not make each repair look like something
+ * new: two writers would answer each other at once for ever.
+ */
+export function wishOf(status: {
+  readonly conditions: readonly unknown[];
+  readonly networkInterfaces?: readonly object[];
+}): object {
+  const { conditions, networkInterfaces = [], created: _, ...own } = status as ConfigurationStatus;
+  const ready = conditions.filter(isMap).filter(({ type }) => type === 'Ready');
+  return {
+    ...own,
+    conditions: ready.map(({ lastTransitionTime: _time, ...condition }) => condition),
+    networkInterfaces: networkInterfaces.map(ownFieldsOf),
+  };
 }
 
 type Verdict = Pick<ConfigurationStatus, 'phase' | 'message'>;

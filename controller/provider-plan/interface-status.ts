@@ -19,6 +19,13 @@ const OWN_FIELDS = [
   'allocationExpiry',
 ];
 
+/** What of an interface in the status is ours. One that DHCP serves is there under its name alone. */
+export function ownFieldsOf(shown: object): object {
+  const isStatic = !('allocationMethod' in shown) || shown.allocationMethod !== 'dhcp';
+  const fields = isStatic ? OWN_FIELDS : OWN_FIELDS.slice(0, 3);
+  return Object.fromEntries(Object.entries(shown).filter(([field]) => fields.includes(field)));
+}
+
 /**
  * `status.networkInterfaces`. Consumers pair it with the spec by the hardware address, so that stays in it. An address is shown until
  * there is another one: a machine goes on using it, and a new IPAllocation asks for it.

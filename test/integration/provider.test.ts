@@ -252,7 +252,8 @@ test('another writer replaces whole statuses all the time: few writes, and all i
   for (let round = 0; round < ROUNDS; round += 1) {
     const status = { provisioningPhase: 'Ready', namespaceId: `id-${round}` };
     await stage.replaceStatus(NETWORK_NAMESPACES, 'prod-network', status);
-    await stage.replaceStatus(NETWORK_CONFIGURATIONS, 'web', { phase: 'Ready', message: `round ${round}` });
+    const created = new Date(1_000 * round).toISOString();
+    await stage.replaceStatus(NETWORK_CONFIGURATIONS, 'web', { phase: 'Ready', message: `round ${round}`, created });
     // The other writer's own pace: the test does not wait for anything here.
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
