@@ -8,14 +8,17 @@ export interface ProviderSettings {
   readonly isStrict: boolean;
 }
 
+/** A step that may be refused, by a quota or a policy for example, while others are not. */
+export type RefusableStep = 'sign' | 'delete' | 'create';
+
 export interface ConfigurationFacts {
   readonly configuration: NetworkConfiguration;
   /** Of the same namespace. */
   readonly networkNamespaces: readonly NetworkNamespace[];
   /** Those that name the configuration in their spec, of any author. */
   readonly allocations: readonly IpAllocation[];
-  /** Why the API server has just refused an IPAllocation that is missing. */
-  readonly refusal?: string;
+  /** What the API server has just refused, and its words: it is not tried again in this pass. */
+  readonly refusals?: Readonly<Partial<Record<RefusableStep, string>>>;
 }
 
 /** Whose a NetworkConfiguration is. */

@@ -163,6 +163,24 @@ test.each<{ name: string; facts: ConfigurationFacts; isStrict?: boolean; step: s
     step: 'let-go',
   },
   {
+    name: 'the finalizer is refused: it is said, and nothing is made',
+    facts: { ...factsOf(configuration({ isSigned: false })), refusals: { sign: 'no finalizers' } },
+    step: 'status Error',
+  },
+  {
+    name: 'an IPAllocation is refused: it is said',
+    facts: { ...factsOf(configuration()), refusals: { create: 'a quota' } },
+    step: 'status Error',
+  },
+  {
+    name: 'a deletion is refused: the others are made',
+    facts: {
+      ...factsOf(configuration(), [allocation('eth1', allocated('10.0.2.51'))]),
+      refusals: { delete: 'no deletions' },
+    },
+    step: 'create web-eth0',
+  },
+  {
     name: 'deleted, and its finalizer was stripped: not touched',
     facts: factsOf(configuration({ metadata: { deletionTimestamp: 'x', finalizers: [] } }), [READY]),
     step: 'rest',

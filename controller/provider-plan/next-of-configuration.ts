@@ -32,26 +32,28 @@ export function nextOfConfiguration(
     if (step !== null) return step;
   }
   const network = judgement.is === 'ours' ? judgement.networkNamespace : null;
-  const why = judgement.is === 'ours' ? (facts.refusal ?? null) : judgement.why;
+  const why = judgement.is === 'ours' ? Object.values(facts.refusals ?? {}).join('; ') || null : judgement.why;
   const status = planConfigurationStatus({ configuration, served, network, why }, now);
   return status === null ? { do: 'rest' } : { do: 'write-status', status };
 }
 
 function nextOfServed(
-  { configuration, allocations, refusal }: ConfigurationFacts,
+  { configuration, allocations, refusals = {} }: ConfigurationFacts,
   network: NetworkNamespace,
   served: readonly ServedInterface[],
 ): ConfigurationStep | null {
   const { finalizers, isTakenOver } = configuration;
+  // Nothing is made for one that could not be signed: it would be left behind.
+  if (refusals.sign !== undefined) return null;
   if (!finalizers.includes(CONFIGURATION_FINALIZER) || isTakenOver === null) return sign(configuration, served);
   const surplus = allocations.filter((it) => !it.isDeleting && isSurplus(it, configuration, network));
   // Exactly the address of static-ip-operator is asked for only in the network that it is of.
   if (isTakenOver && surplus.some((it) => it.networkNamespace !== network.name)) {
     return { do: 'sign', metadata: { annotations: { [TAKEN_OVER_ANNOTATION]: 'false' } } };
   }
-  if (surplus.length > 0) return { do: 'delete', allocations: surplus };
+  if (surplus.length > 0 && refusals.delete === undefined) return { do: 'delete', allocations: surplus };
   const without = served.filter((it) => it.allocations.length === 0);
-  if (without.length > 0 && refusal === undefined)
+  if (without.length > 0 && refusals.create === undefined)
     return { do: 'create', drafts: without.map((it) => draftAllocation(configuration, network, it)) };
   return null;
 }

@@ -85,6 +85,7 @@ test.each<{ name: string; facts: SharedIpFacts; step: string }>([
     facts: factsOf({ nn: { is: network(null), provider: '' } }),
     step: 'rest',
   },
+  { name: 'says what is refused', facts: { ...factsOf({}), refusal: 'a policy' }, step: 'Error: a policy' },
   { name: 'without its network waits', facts: factsOf({ nn: null }), step: 'rest' },
   {
     name: 'that is deleted ends its NetworkConfiguration',

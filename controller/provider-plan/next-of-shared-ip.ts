@@ -13,6 +13,8 @@ export interface SharedIpFacts {
   readonly network: { readonly is: NetworkNamespace; readonly provider: string } | null;
   /** The NetworkConfiguration of its name, of any author. */
   readonly configuration: { readonly is: NetworkConfiguration; readonly object: KubeObject } | null;
+  /** What the API server has just refused: it is said, and nothing else is tried in this pass. */
+  readonly refusal?: string;
 }
 
 /** One write, or none. */
@@ -27,10 +29,11 @@ export type SharedIpStep =
 
 /** The next step of a ControlPlaneVirtualSharedIP: finalizer, NetworkConfiguration, status. */
 export function nextOfSharedIp(facts: SharedIpFacts, now: Date): SharedIpStep {
-  const { sharedIp, configuration } = facts;
+  const { sharedIp, configuration, refusal } = facts;
   const { finalizers } = sharedIp;
   if (sharedIp.isDeleting) return nextOfDeleted(facts);
   if (!isOurs(facts)) return { do: 'rest' };
+  if (refusal !== undefined) return say(sharedIp, refusal, now);
   if (!finalizers.includes(SHARED_IP_FINALIZER)) {
     return { do: 'set-finalizers', finalizers: [...finalizers, SHARED_IP_FINALIZER] };
   }
@@ -39,7 +42,11 @@ export function nextOfSharedIp(facts: SharedIpFacts, now: Date): SharedIpStep {
   if (own !== null && !own.isDeleting && own.networkNamespace !== sharedIp.networkNamespace) {
     return { do: 'move', configuration: own, networkNamespace: sharedIp.networkNamespace };
   }
-  const status = planSharedIpStatus(sharedIp, own ?? ownerOf(configuration.object), now);
+  return say(sharedIp, own ?? ownerOf(configuration.object), now);
+}
+
+function say(sharedIp: SharedIp, configuration: NetworkConfiguration | string, now: Date): SharedIpStep {
+  const status = planSharedIpStatus(sharedIp, configuration, now);
   return status === null ? { do: 'rest' } : { do: 'write-status', status };
 }
 

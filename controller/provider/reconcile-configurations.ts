@@ -1,8 +1,9 @@
 import { type ConfigurationStatus, wishOf } from '#controller/provider-plan/configuration-status.ts';
 import type { ConfigurationStep } from '#controller/provider-plan/configuration-step.ts';
 import type { AllocationDraft } from '#controller/provider-plan/draft-allocation.ts';
-import type { ConfigurationFacts } from '#controller/provider-plan/judge-configuration.ts';
+import type { ConfigurationFacts, RefusableStep } from '#controller/provider-plan/judge-configuration.ts';
 import { nextOfConfiguration } from '#controller/provider-plan/next-of-configuration.ts';
+import { describeRefusal } from '#controller/reconcile/describe-refusal.ts';
 import { type Enqueue, type Pass, startReconciler } from '#controller/reconcile/reconciler.ts';
 import { keyOf, nameOfKey } from '#pkg/kube/objects/object-key.ts';
 import { NETWORK_CONFIGURATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
@@ -10,7 +11,7 @@ import { type NetworkConfiguration, readNetworkConfiguration } from '#pkg/vitist
 import { AllocationBook } from './allocation-book.ts';
 import type { ProviderSources } from './provider-sources.ts';
 import { RepairPace } from './repair-pace.ts';
-import { createAllocations, deleteAllocations, isRefusal, isStillThere } from './write-allocations.ts';
+import { createAllocations, deleteAllocations, isStillThere } from './write-allocations.ts';
 
 const DEBOUNCE_MS = 50;
 const WORKERS = 8;
@@ -61,33 +62,41 @@ export function reconcileConfigurations(sources: ProviderSources): AsyncDisposab
       case 'rest':
         return LOOK_AGAIN_MS;
       case 'sign':
+        return await unlessRefused(step.do, facts, pass, () => patchMetadata(configuration, step.metadata, pass));
       case 'let-go':
         return await patchMetadata(configuration, step.metadata, pass);
       case 'delete':
-        return await deleteAllocations(step.allocations, sources);
+        return await unlessRefused(step.do, facts, pass, () => deleteAllocations(step.allocations, sources));
       case 'create':
-        return await make(step.drafts, facts, pass);
+        return await unlessRefused(step.do, facts, pass, () => make(step.drafts, configuration));
       case 'write-status':
-        return await writeStatus(configuration, step.status, pass);
+        return await writeStatus(facts, step.status, pass);
     }
   }
 
-  async function make(
-    drafts: readonly AllocationDraft[],
+  /** What is refused, by a quota for example, must not hide what else there is to do and to say. It is tried again with backoff. */
+  async function unlessRefused(
+    step: RefusableStep,
     facts: ConfigurationFacts,
     pass: Pass,
+    carryOutStep: () => Promise<number | undefined>,
   ): Promise<number | undefined> {
-    if (!(await isStillThere(facts.configuration, sources))) return undefined;
     try {
-      return await createAllocations(drafts, facts.configuration, sources);
+      return await carryOutStep();
     } catch (thrown) {
-      // One that is refused, by a quota for example, must not hide what the others have.
-      if (isRefusal(thrown)) {
-        const refused = { ...facts, refusal: thrown.message };
-        await carryOut(nextOfConfiguration(refused, settings, now()), facts, pass);
+      const refusal = describeRefusal(thrown);
+      if (refusal !== null && !facts.configuration.isDeleting) {
+        const refused = { ...facts, refusals: { ...facts.refusals, [step]: refusal } };
+        const next = nextOfConfiguration(refused, settings, now());
+        if (next.do !== step) await carryOut(next, refused, pass);
       }
       throw thrown;
     }
+  }
+
+  async function make(drafts: readonly AllocationDraft[], configuration: NetworkConfiguration) {
+    if (!(await isStillThere(configuration, sources))) return undefined;
+    return await createAllocations(drafts, configuration, sources);
   }
 
   async function patchMetadata(
@@ -102,30 +111,31 @@ export function reconcileConfigurations(sources: ProviderSources): AsyncDisposab
 
   /** Conditional: the lists in it rest on what was there. What else is in the status stays. */
   async function writeStatus(
-    { namespace, name, uid, resourceVersion, status: before }: NetworkConfiguration,
+    { configuration, refusals }: ConfigurationFacts,
     status: ConfigurationStatus,
     { write }: Pass,
   ): Promise<number | undefined> {
+    const { namespace, name, uid, resourceVersion, status: before } = configuration;
     const key = keyOf({ namespace, name });
-    const wish = wishOf(status);
-    const fields = Object.keys(status);
-    const dueMs = pace.dueInMs(key, wish, pick(before, fields));
+    // The words of a refusal may be others each time, and each write of ours wakes the object.
+    const wish = refusals === undefined ? wishOf(status) : 'refused';
+    const words = refusals === undefined ? null : wishOf(status);
+    const shown = (stored: Readonly<Record<string, unknown>>) => [
+      words,
+      ...Object.keys(status).map((it) => stored[it]),
+    ];
+    const dueMs = pace.dueInMs(key, wish, shown(before));
     if (dueMs === null) return LOOK_AGAIN_MS;
     if (dueMs > 0) return dueMs;
     const body = { metadata: { uid, resourceVersion }, status };
     const written = await write(`the status of NetworkConfiguration ${namespace}/${name}`, () =>
       client.patch(NETWORK_CONFIGURATIONS, { namespace, name }, body, { subresource: 'status' }),
     );
-    if ('object' in written)
-      pace.wrote(key, wish, pick(readNetworkConfiguration(written.object)?.status ?? {}, fields));
+    if ('object' in written) pace.wrote(key, wish, shown(readNetworkConfiguration(written.object)?.status ?? {}));
     return written.requeueMs;
   }
 }
 
 function enqueueOf(namespace: string, { configurationsView }: ProviderSources, enqueue: Enqueue): void {
   for (const { metadata } of configurationsView.all()) if (metadata.namespace === namespace) enqueue(keyOf(metadata));
-}
-
-function pick(status: Readonly<Record<string, unknown>>, fields: readonly string[]): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(fields.map((field) => [field, status[field]]));
 }

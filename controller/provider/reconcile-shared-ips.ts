@@ -1,6 +1,7 @@
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { wishOf } from '#controller/provider-plan/configuration-status.ts';
 import { nextOfSharedIp, type SharedIpFacts, type SharedIpStep } from '#controller/provider-plan/next-of-shared-ip.ts';
+import { describeRefusal } from '#controller/reconcile/describe-refusal.ts';
 import { FailedRequest, type Pass, startReconciler } from '#controller/reconcile/reconciler.ts';
 import { isMap, type KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { keyOf, nameOfKey } from '#pkg/kube/objects/object-key.ts';
@@ -54,9 +55,23 @@ export function reconcileSharedIps(sources: SharedIpSources): AsyncDisposable {
       const object = sharedIps.get(nameOfKey(key));
       const sharedIp = object === null ? null : readSharedIp(object);
       if (sharedIp === null) return void pace.forget(key);
-      return await carryOut(nextOfSharedIp(observe(sharedIp), now()), sharedIp, pass);
+      const facts = observe(sharedIp);
+      const step = nextOfSharedIp(facts, now());
+      try {
+        return await carryOut(step, facts, pass);
+      } catch (thrown) {
+        const refusal = step.do === 'write-status' ? null : describeRefusal(thrown);
+        // If this fails too, the first failure is the one that is reported.
+        if (refusal !== null) await sayRefused({ ...facts, refusal }, pass).catch(() => undefined);
+        throw thrown;
+      }
     },
   });
+
+  async function sayRefused(facts: SharedIpFacts, pass: Pass): Promise<void> {
+    const step = nextOfSharedIp(facts, now());
+    if (step.do === 'write-status') await carryOut(step, facts, pass);
+  }
 
   function observe(sharedIp: SharedIp): SharedIpFacts {
     const { namespace, networkNamespace, cluster } = sharedIp;
@@ -71,10 +86,15 @@ export function reconcileSharedIps(sources: SharedIpSources): AsyncDisposable {
     };
   }
 
-  async function carryOut(step: SharedIpStep, sharedIp: SharedIp, { write }: Pass): Promise<number | undefined> {
+  async function carryOut(
+    step: SharedIpStep,
+    { sharedIp, refusal }: SharedIpFacts,
+    { write }: Pass,
+  ): Promise<number | undefined> {
     const { namespace, name, uid, resourceVersion } = sharedIp;
     const at = { namespace, name };
     const seen = { uid, resourceVersion };
+    const isRefused = refusal !== undefined;
     switch (step.do) {
       case 'rest':
         return LOOK_AGAIN_MS;
@@ -101,8 +121,13 @@ export function reconcileSharedIps(sources: SharedIpSources): AsyncDisposable {
         throw new FailedRequest(`NetworkConfiguration ${namespace}/${own}`, outcome);
       }
       case 'write-status': {
-        const wish = wishOf(step.status);
-        const shown = (status: Readonly<Record<string, unknown>>) => Object.keys(step.status).map((it) => status[it]);
+        // The words of a refusal may be others each time, and each write of ours wakes the object.
+        const wish = isRefused ? 'refused' : wishOf(step.status);
+        const words = isRefused ? wishOf(step.status) : null;
+        const shown = (status: Readonly<Record<string, unknown>>) => [
+          words,
+          ...Object.keys(step.status).map((it) => status[it]),
+        ];
         const dueMs = pace.dueInMs(keyOf(at), wish, shown(sharedIp.status));
         if (dueMs !== 0) return dueMs ?? LOOK_AGAIN_MS;
         const body = { metadata: seen, status: step.status };

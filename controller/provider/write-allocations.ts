@@ -2,7 +2,7 @@ import { NOT_LEADER_MS } from '#controller/give/take-address.ts';
 import type { AllocationDraft } from '#controller/provider-plan/draft-allocation.ts';
 import { FailedRequest } from '#controller/reconcile/reconciler.ts';
 import type { KubeObject, NewObject } from '#pkg/kube/objects/kube-object.ts';
-import type { Outcome } from '#pkg/kube/objects/outcome.ts';
+import { failure, type Outcome } from '#pkg/kube/objects/outcome.ts';
 import { IP_ALLOCATIONS, NETWORK_CONFIGURATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
 import { type IpAllocation, readIpAllocation } from '#pkg/vitistack/read-ip-allocation.ts';
 import { type NetworkConfiguration, readNetworkConfiguration } from '#pkg/vitistack/read-network-configuration.ts';
@@ -26,11 +26,6 @@ export async function isStillThere(
   throw new FailedRequest(`NetworkConfiguration ${namespace}/${name}`, found);
 }
 
-/** Its owner has to know of it: a quota, a policy, a rule of the schema. */
-export function isRefusal(thrown: unknown): thrown is FailedRequest {
-  return thrown instanceof FailedRequest && ['Forbidden', 'Invalid'].includes(thrown.failure.because);
-}
-
 /** Their names follow from the configuration, so two leaders make one IPAllocation. Each is tried; the first failure is thrown at the end. */
 export async function createAllocations(
   drafts: readonly AllocationDraft[],
@@ -43,13 +38,19 @@ export async function createAllocations(
       if (!sources.isLeader()) return NOT_LEADER_MS;
       if (await isMade(object, configuration, sources)) continue;
       if (!sources.isLeader()) return NOT_LEADER_MS;
-      await isMade({ ...object, metadata: { ...object.metadata, name: otherName } }, configuration, sources);
+      const other = { ...object, metadata: { ...object.metadata, name: otherName } };
+      if (!(await isMade(other, configuration, sources))) throw bothTaken(object.metadata.name, otherName);
     } catch (thrown) {
       failures.push(thrown);
     }
   }
   if (failures.length > 0) throw failures[0];
   return undefined;
+}
+
+function bothTaken(name: string, otherName: string): FailedRequest {
+  const why = `${name} and ${otherName} are IPAllocations of other NetworkConfigurations or interfaces`;
+  return new FailedRequest('an IPAllocation with one of its two names', failure('AlreadyExists', why));
 }
 
 /** False: the name belongs to the IPAllocation of another configuration or interface. */

@@ -2,8 +2,11 @@ import { IpamError } from '#pkg/errors/ipam-error.ts';
 import type { FailureKind } from '#pkg/kube/objects/outcome.ts';
 import { FailedRequest } from './reconciler.ts';
 
-/** What somebody has to mend: a right, a quota, an admission policy, a webhook. All else passes, or would be refused here too. */
-const REFUSALS: readonly FailureKind[] = ['Forbidden', 'Invalid', 'ServerError', 'NotServed'];
+/**
+ * What somebody has to mend: a right, a quota, an admission policy, a webhook, a name that another object has. All else passes, or would
+ * be refused here too.
+ */
+const REFUSALS: readonly FailureKind[] = ['Forbidden', 'Invalid', 'ServerError', 'NotServed', 'AlreadyExists'];
 
 /** What the API server says against a write, for the owner of the object; null for a failure that passes by itself. */
 export function describeRefusal(thrown: unknown): string | null {

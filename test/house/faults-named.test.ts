@@ -69,6 +69,9 @@ const ALLOCATIONS: readonly Row[] = [
   ['clock set back', 'allocations-clock', 'back'],
   ['a record that the API server refuses', 'allocations-refused', 'an IPAllocation whose record is refused says so'],
   ['an IPAllocation that it refuses', 'allocations-refused', 'a NetworkConfiguration whose IPAllocation is refused'],
+  ['a deletion that it refuses', 'allocations-refused', 'an IPAllocation that may not be deleted hides nothing'],
+  ['names that others have', 'allocations-refused', 'a NetworkConfiguration says so when the IPAllocations of another'],
+  ['a virtual IP that it refuses', 'allocations-refused', 'a virtual IP whose NetworkConfiguration is refused'],
   ['whole statuses replaced every second', 'replaced-statuses', 'another writer replaces four whole statuses'],
 ];
 

@@ -2,11 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { IP_ALLOCATIONS, NETWORK_CONFIGURATIONS, SHARED_IPS } from '#pkg/kube/objects/vitistack-resources.ts';
 import { IP_RECORDS } from '#pkg/ledger/kubernetes/kubernetes-write.ts';
+import { allocationName, otherAllocationName } from '#pkg/vitistack/provider-names.ts';
 import { specOf } from '#test/contract/record-spec.ts';
 import { refuse } from './admission-rule.ts';
-import { type AllocationStage, allocationOf, PATIENCE, startAllocationStage } from './allocation-stage.ts';
+import { type AllocationStage, allocationOf, NAMESPACE, PATIENCE, startAllocationStage } from './allocation-stage.ts';
 import { machineHands } from './machine-hands.ts';
-import { removeAll } from './spider-objects.ts';
+import { removeAll, sure } from './spider-objects.ts';
 
 let stage: AllocationStage;
 let hands: ReturnType<typeof machineHands>;
@@ -119,4 +120,89 @@ test('a NetworkConfiguration whose IPAllocation is refused in ever new words say
   expect(await requestsIn(WINDOW_MS, { verb: 'POST', resource: 'ipallocations' })).toBeLessThan(MOST_IN_WINDOW);
   await rule.end();
   await hands.untilServed('vm', '10.0.2.2');
+});
+
+test('an IPAllocation that may not be deleted hides nothing: the next interface gets its address, and the status has the reason', async () => {
+  await stage.network('prod-network');
+  await using _leader = stage.lead();
+  await hands.machine('vm');
+  await hands.untilServed('vm', '10.0.2.2');
+  await using rule = await refuse(stage.admin, {
+    name: 'no-deletions',
+    kind: IP_ALLOCATIONS,
+    operation: 'DELETE',
+    refused: "oldObject.metadata.name in ['vm-eth0', 'probe']",
+    says: "'nothing is deleted on Sundays'",
+    isRefused: async () => {
+      const probe = { namespace: NAMESPACE, name: 'probe' };
+      const found = await stage.admin.get(IP_ALLOCATIONS, probe);
+      const { metadata } = found.ok
+        ? found.object
+        : await sure(stage.admin.create(IP_ALLOCATIONS, allocationOf('probe', 'none')));
+      return !(await stage.admin.delete(IP_ALLOCATIONS, { ...probe, uid: metadata.uid })).ok;
+    },
+  });
+  const networkInterfaces = [{ name: 'eth1', macAddress: '02:00:00:00:00:01' }];
+  await sure(
+    stage.admin.patch(NETWORK_CONFIGURATIONS, { namespace: NAMESPACE, name: 'vm' }, { spec: { networkInterfaces } }),
+  );
+  await vi.waitFor(async () => {
+    const { phase, message } = await hands.statusOf(NETWORK_CONFIGURATIONS, 'vm');
+    expect([phase, message]).toEqual([
+      'Error',
+      expect.stringMatching(/^1 of 1 interfaces have an address; .*vm-eth0: Invalid: .*nothing is deleted on Sundays/),
+    ]);
+    expect(await hands.shownBy('vm')).toEqual(['10.0.2.3']);
+  }, PATIENCE);
+  await rule.end();
+  await vi.waitFor(async () => {
+    expect(await hands.statusOf(NETWORK_CONFIGURATIONS, 'vm')).toMatchObject({ phase: 'Ready' });
+    expect(await stage.records()).toEqual(['10.0.2.3']);
+  }, PATIENCE);
+});
+
+test('a NetworkConfiguration says so when the IPAllocations of another one have both names of its own', async () => {
+  await stage.network('prod-network');
+  await using _leader = stage.lead();
+  const foreign = [allocationName('vm', 'eth0'), otherAllocationName('vm', 'eth0')];
+  for (const name of foreign) await stage.allocation(name, { configuration: 'other' });
+  await hands.machine('vm');
+  await vi.waitFor(async () => {
+    const { phase, message } = await hands.statusOf(NETWORK_CONFIGURATIONS, 'vm');
+    expect([phase, message]).toEqual(['Error', expect.stringContaining(foreign.join(' and '))]);
+  }, PATIENCE);
+  await stage.remove(await stage.get(foreign[0] ?? ''));
+  await vi.waitFor(async () => {
+    expect(await hands.statusOf(NETWORK_CONFIGURATIONS, 'vm')).toMatchObject({ phase: 'Ready' });
+  }, PATIENCE);
+});
+
+test('a virtual IP whose NetworkConfiguration is refused says so, and gets its address when that is over', async () => {
+  await stage.network('prod-network');
+  await using rule = await refuse(stage.admin, {
+    name: 'no-virtual-ips',
+    kind: NETWORK_CONFIGURATIONS,
+    refused: "object.metadata.name in ['blue-cpvip', 'probe']",
+    says: ALWAYS_NEW,
+    isRefused: async () => {
+      const metadata = { namespace: NAMESPACE, name: 'probe' };
+      const made = await stage.admin.create(NETWORK_CONFIGURATIONS, { metadata, spec: { name: 'probe' } });
+      if (made.ok) await stage.remove(made.object, NETWORK_CONFIGURATIONS);
+      return !made.ok && made.because === 'Invalid';
+    },
+  });
+  await using _leader = stage.lead();
+  await hands.sharedIp();
+  await vi.waitFor(async () => {
+    const { phase, message } = await hands.statusOf(SHARED_IPS, 'blue-vip');
+    expect([phase, message]).toEqual(['Error', expect.stringMatching(/not today/)]);
+  }, PATIENCE);
+  expect(await requestsIn(WINDOW_MS, { verb: 'POST', resource: 'networkconfigurations' })).toBeLessThan(MOST_IN_WINDOW);
+  await rule.end();
+  await vi.waitFor(async () => {
+    expect(await hands.statusOf(SHARED_IPS, 'blue-vip')).toMatchObject({
+      phase: 'Ready',
+      loadBalancerIps: ['10.0.2.2'],
+    });
+  }, PATIENCE);
 });
