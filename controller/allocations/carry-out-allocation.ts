@@ -5,6 +5,8 @@ import {
 } from '#controller/allocation-plan/allocation-record.ts';
 import type { AllocationStep } from '#controller/allocation-plan/allocation-step.ts';
 import type { ObservedAllocation } from '#controller/allocation-plan/observed-allocation.ts';
+import type { AbandonedCreates } from '#controller/give/abandoned-creates.ts';
+import { findLanding } from '#controller/give/find-landing.ts';
 import { findLateRecords } from '#controller/give/find-late-records.ts';
 import { type Ending, NOT_LEADER_MS, SOON_MS, takeExactly, takeLowest } from '#controller/give/take-address.ts';
 import { FailedRequest, type Pass } from '#controller/reconcile/reconciler.ts';
@@ -25,6 +27,7 @@ export interface AllocationDeps extends AllocationSources {
   readonly ledger: Pick<Ledger, 'create' | 'amend' | 'release' | 'get'>;
   readonly events: Events;
   readonly isLeader: () => boolean;
+  readonly abandoned: AbandonedCreates;
 }
 
 export type AllocationDeed = Exclude<AllocationStep, { do: 'rest' }>;
@@ -71,11 +74,20 @@ export async function carryOutAllocation(
         return 'again';
       return giveBack(step.record, deps);
     case 'remove-finalizer':
-      if (await findLateRecords((record) => isRecordOfAllocation(record, allocation), deps)) return 'again';
-      return patch('the finalizer', {
-        metadata: { finalizers: allocation.finalizers.filter((it) => it !== ALLOCATION_FINALIZER) },
-      });
+      return (
+        (await findLeftovers(allocation, deps)) ??
+        patch('the finalizer', {
+          metadata: { finalizers: allocation.finalizers.filter((it) => it !== ALLOCATION_FINALIZER) },
+        })
+      );
   }
+}
+
+/** What was made for it, or may still be, and no watch has shown. Null: nothing. */
+async function findLeftovers(allocation: IpAllocation, deps: AllocationDeps): Promise<Ending | null> {
+  const isOwn = (record: IpRecord) => isRecordOfAllocation(record, allocation);
+  if (await findLateRecords(isOwn, deps)) return 'again';
+  return findLanding(allocation.uid, isOwn, deps);
 }
 
 /** Nothing uses it yet. */
@@ -112,6 +124,7 @@ async function take(address: Address | null, seen: ObservedAllocation, deps: All
   const taker = {
     draft: (chosen: Address) => draftAllocationRecord(pool, chosen, allocation),
     isOwn: (record: IpRecord) => isRecordOfAllocation(record, allocation),
+    onAbandoned: (name: string) => deps.abandoned.add(allocation.uid, name),
   };
   return deps.domains.during(pool, () =>
     address === null ? takeLowest(facts, taker, deps) : takeExactly(address, taker, deps),

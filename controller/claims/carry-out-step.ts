@@ -3,6 +3,7 @@ import type { ClaimStep } from '#controller/claim-plan/claim-step.ts';
 import { draftIpAddress } from '#controller/claim-plan/draft-ip-address.ts';
 import type { ObservedClaim } from '#controller/claim-plan/observed-claim.ts';
 import type { AbandonedCreates } from '#controller/give/abandoned-creates.ts';
+import { findLanding } from '#controller/give/find-landing.ts';
 import { findLateRecords } from '#controller/give/find-late-records.ts';
 import { type Ending, NOT_LEADER_MS, SOON_MS, takeLowest } from '#controller/give/take-address.ts';
 import type { FreshReads } from '#controller/reconcile/fresh-reads.ts';
@@ -32,9 +33,6 @@ export interface StepDeps extends ClaimSources {
   readonly clusterReads: FreshReads;
   readonly abandoned: AbandonedCreates;
 }
-
-/** A create without an answer may make its record yet: it is looked for again and again. */
-const LANDING_MS = 1_000;
 
 export type WriteStep = Exclude<ClaimStep, { do: 'rest' }>;
 
@@ -109,21 +107,14 @@ export async function carryOutStep(
 
 /** What was made for the claim, or may still be, and no watch has shown. Null: nothing. */
 async function findLeftovers(claim: Claim, deps: StepDeps): Promise<Ending | null> {
-  const { client, ledger, records, addresses, abandoned } = deps;
+  const { client, addresses } = deps;
   const isOwn = (record: IpRecord) => isRecordOfClaim(record, claim);
   if (await findLateRecords(isOwn, deps)) return 'again';
   if (addresses.isUnconfirmed(claim)) {
     await readAgain(IP_ADDRESSES, claim, addresses, client);
     return 'again';
   }
-  const landing = abandoned.of(claim.uid);
-  for (const { name } of landing) {
-    const record = await ledger.get(name);
-    if (record === null || !isOwn(record)) continue;
-    records.wrote(record);
-    return 'again';
-  }
-  return landing.length > 0 ? LANDING_MS : null;
+  return findLanding(claim.uid, isOwn, deps);
 }
 
 /** The preconditions of a patch. */

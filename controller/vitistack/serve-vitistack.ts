@@ -8,6 +8,7 @@ import { reconcileAllocations } from '#controller/allocations/reconcile-allocati
 import { reportOverlaps } from '#controller/allocations/report-overlaps.ts';
 import { UsedDomains } from '#controller/allocations/used-domains.ts';
 import type { ObjectView } from '#controller/cluster-view/object-view.ts';
+import { AbandonedCreates } from '#controller/give/abandoned-creates.ts';
 import { FreshObjects } from '#controller/give/fresh-objects.ts';
 import { FreshRecords } from '#controller/give/fresh-records.ts';
 import { PoolSpaces } from '#controller/give/pool-spaces.ts';
@@ -101,6 +102,7 @@ function startVitistack(options: ServeVitistackOptions, { stack, watch }: Visit,
     held: new HeldAddresses(),
     clock: new EvenClock(now, nowMs),
     refused: new Set<string>(),
+    abandoned: new AbandonedCreates(nowMs),
     restore,
     domains: new UsedDomains(records),
   };

@@ -67,6 +67,7 @@ const ALLOCATIONS: readonly Row[] = [
   ['clock set between two leaders', 'allocations-clock', 'between two leaders: the next one goes on'],
   ['clock set forward', 'allocations-clock', 'forward'],
   ['clock set back', 'allocations-clock', 'back'],
+  ['a create without an answer', 'allocations-faults', 'stays until the record, which comes late'],
   ['a record that the API server refuses', 'allocations-refused', 'an IPAllocation whose record is refused says so'],
   ['an IPAllocation that it refuses', 'allocations-refused', 'a NetworkConfiguration whose IPAllocation is refused'],
   ['a deletion that it refuses', 'allocations-refused', 'an IPAllocation that may not be deleted hides nothing'],

@@ -2,6 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { KubeObject } from '#pkg/kube/objects/kube-object.ts';
 import { IP_ALLOCATIONS, NETWORK_CONFIGURATIONS, NETWORK_NAMESPACES } from '#pkg/kube/objects/vitistack-resources.ts';
+import { abandonedWrite } from '#pkg/ledger/abandoned-write.ts';
+import { openKubernetesLedger } from '#pkg/ledger/kubernetes/kubernetes-ledger.ts';
+import { ledgerWith } from '#pkg/ledger/ledger-with.ts';
+import type { RecordSpec } from '#pkg/record/ip-record.ts';
 import { ALLOCATION_FINALIZER } from '#pkg/vitistack/vitistack-names.ts';
 import { specOf } from '#test/contract/record-spec.ts';
 import { turnedClock } from '#test/support/turned-clock.ts';
@@ -235,6 +239,56 @@ describe('point 6: the time of an address', () => {
 });
 
 const LOWER = { spec: { ipAllocation: { static: { ipv4RangeStart: '10.0.2.40' } } } };
+
+describe.each([{ isAsked: false }, { isAsked: true }])(
+  'an IPAllocation (address asked for: $isAsked) that is deleted while the create of its record has no answer',
+  ({ isAsked }) => {
+    const ADDRESS = '10.0.2.50';
+    const clock = turnedClock();
+    const drafts: RecordSpec[] = [];
+    let looks = 0;
+
+    async function abandon(): Promise<AsyncDisposable> {
+      drafts.length = 0;
+      looks = 0;
+      await stage.network('prod-network', { ipv4RangeStart: ADDRESS });
+      const client = stage.cluster.controller({ timing: clock.timing });
+      const ledger = ledgerWith(openKubernetesLedger(client), {
+        create: async (spec) => {
+          drafts.push(spec);
+          throw abandonedWrite('create', ADDRESS, 'no answer');
+        },
+        get: async () => {
+          looks += 1;
+          return stage.ledger.get(ADDRESS);
+        },
+      });
+      const leader = stage.lead({ now: clock.now, client, ledger });
+      const made = await stage.allocation('vm-0', { spec: isAsked ? { requestedAddress: ADDRESS } : {} });
+      await vi.waitFor(() => expect(drafts.length).toBeGreaterThan(0), PATIENCE);
+      await stage.remove(made);
+      await vi.waitFor(() => expect(looks).toBeGreaterThan(0), PATIENCE);
+      return leader;
+    }
+
+    test('stays until the record, which comes late, is given back', async () => {
+      await using _leader = await abandon();
+      expect((await stage.get('vm-0')).metadata.deletionTimestamp).toBeDefined();
+      const [draft] = drafts;
+      expect(await stage.ledger.create(draft ?? expect.unreachable())).toMatchObject({ taken: true });
+      await untilRecords([]);
+      clock.turn(61_000);
+      await stage.untilGone('vm-0');
+    });
+
+    test('is let go when a minute is over and nothing was made', async () => {
+      await using _leader = await abandon();
+      clock.turn(61_000);
+      await stage.untilGone('vm-0');
+      expect(await stage.records()).toEqual([]);
+    });
+  },
+);
 
 test('after a restore of etcd an allocation waits, because a number that looks free may be in use', async () => {
   await stage.network('prod-network', { ipv4RangeStart: '10.0.2.50' });
