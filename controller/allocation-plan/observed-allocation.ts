@@ -35,6 +35,6 @@ export interface ObservedAllocation {
   readonly hold: string | null;
   /** Whether the API server has just refused a write that its address needs: the status says so. */
   readonly isRefused: boolean;
-  /** Since when this process leads, and its clock was not set. */
+  /** Since when this process leads, its clock was not set, and addresses have the time that they have: a shorter one would end all at once. */
   readonly evenSince: Date;
 }

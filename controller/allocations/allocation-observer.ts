@@ -82,6 +82,6 @@ export function observeAllocation(sources: AllocationSources, allocation: IpAllo
     otherDomain: own.length > 0 || facts?.pool == null ? null : domains.otherThan(facts.pool),
     hold: restore.find()?.why ?? null,
     isRefused: refused.has(keyOf(allocation)),
-    evenSince: clock.since(),
+    evenSince: found === null ? clock.since() : clock.sinceLater(found.ttlSinceMs),
   };
 }

@@ -78,3 +78,16 @@ test('a clock that is only adjusted runs evenly', () => {
   );
   for (; nowMs < 24 * HOUR_MS; nowMs += LOOK_MS) expect(clock.since()).toEqual(new Date(T0));
 });
+
+test('a later moment counts, also when the clock is set after it; an earlier one does not', () => {
+  let [atMs, byMs] = [0, 0];
+  const clock = new EvenClock(
+    () => new Date(T0 + atMs + byMs),
+    () => atMs,
+  );
+  atMs = 10_000;
+  expect(clock.sinceLater(7_000)).toEqual(new Date(T0 + 7_000));
+  expect(clock.sinceLater(-7_000)).toEqual(new Date(T0));
+  byMs = -HOUR_MS;
+  expect(clock.sinceLater(7_000)).toEqual(new Date(T0 + 10_000 - HOUR_MS));
+});

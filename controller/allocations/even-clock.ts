@@ -26,4 +26,9 @@ export class EvenClock {
     this.#offsetMs = offsetMs;
     return this.#since;
   }
+
+  /** The later one of that and a moment since the start of the process. */
+  sinceLater(atMs: number): Date {
+    return new Date(Math.max(this.since().getTime(), atMs + this.#offsetMs));
+  }
 }

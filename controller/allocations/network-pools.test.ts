@@ -8,7 +8,7 @@ import { NetworkPools } from './network-pools.ts';
 
 const NAME = 'datacenter-01/prod-network';
 
-function build() {
+function build(nowMs = () => 0) {
   const listeners = new Listeners<ObjectIdentity>();
   let object: KubeObject | null = null;
   const view = {
@@ -18,7 +18,7 @@ function build() {
     onChange: (listener: (at: ObjectIdentity) => void) => listeners.add(listener),
     [Symbol.asyncDispose]: async () => {},
   };
-  const pools = new NetworkPools(view, { reserved: () => IntervalSet.EMPTY }, { floor: 2 });
+  const pools = new NetworkPools(view, { reserved: () => IntervalSet.EMPTY }, { floor: 2 }, nowMs);
   const edits: string[] = [];
   pools.onEdit((name) => edits.push(name));
   const see = (now: KubeObject | null) => {
@@ -67,4 +67,17 @@ test('only those of one namespace are read where one is named', () => {
   see(buildNetworkNamespace());
   expect([...pools.all('datacenter-01')]).toHaveLength(1);
   expect([...pools.all('datacenter-02')]).toEqual([]);
+});
+
+test('it is known since when the time of addresses is what it is, whatever else is edited', () => {
+  let atMs = 1_000;
+  const { pools, see } = build(() => atMs);
+  const sinceWhen = (block: object) => {
+    see(buildNetworkNamespace({ block }));
+    return pools.find(NAME)?.ttlSinceMs;
+  };
+  expect(sinceWhen({ ttlSeconds: 3_600 })).toBe(1_000);
+  atMs = 2_000;
+  expect(sinceWhen({ ttlSeconds: 3_600, dns: ['9.9.9.9'] })).toBe(1_000);
+  expect(sinceWhen({ ttlSeconds: 600 })).toBe(2_000);
 });

@@ -12,6 +12,14 @@ interface Reading {
   object: KubeObject;
   readonly print: string;
   readonly network: NetworkNamespace;
+  readonly ttlSinceMs: number;
+}
+
+interface Found {
+  readonly network: NetworkNamespace;
+  readonly facts: PoolFacts | null;
+  /** Since when its `ttlSeconds` are what they are, in the time since the start of the process. */
+  readonly ttlSinceMs: number;
 }
 
 /** The NetworkNamespaces and their pools. A pool stays the same object while nothing that it rests on changes. */
@@ -19,26 +27,30 @@ export class NetworkPools implements Disposable {
   readonly #networks: ObjectView;
   readonly #catalog: Pick<PoolReadings, 'reserved'>;
   readonly #rules: RangeRules;
+  readonly #nowMs: () => number;
   readonly #readings = new Map<string, Reading>();
   readonly #edits = new Listeners<string>();
   readonly #subscription: Disposable;
 
-  constructor(networks: ObjectView, catalog: Pick<PoolReadings, 'reserved'>, rules: RangeRules) {
+  constructor(networks: ObjectView, catalog: Pick<PoolReadings, 'reserved'>, rules: RangeRules, nowMs: () => number) {
     this.#networks = networks;
     this.#catalog = catalog;
     this.#rules = rules;
+    this.#nowMs = nowMs;
     this.#subscription = networks.onChange((at) => this.#follow(at));
   }
 
   /** `name`: the pool's, `namespace/name`. */
-  find(name: string): { readonly network: NetworkNamespace; readonly facts: PoolFacts | null } | null {
-    const network = this.#read(name)?.network;
-    if (network === undefined) return null;
+  find(name: string): Found | null {
+    const reading = this.#read(name);
+    if (reading === undefined) return null;
+    const { network, ttlSinceMs } = reading;
     const { generation, problem } = network;
     const pool = network.network?.pool ?? null;
-    if (pool === null) return { network, facts: null };
+    if (pool === null) return { network, facts: null, ttlSinceMs };
     const reserved = this.#catalog.reserved(pool.family);
-    return { network, facts: { name, generation, pool, problem, overlap: null, subnetOverlap: null, reserved } };
+    const facts = { name, generation, pool, problem, overlap: null, subnetOverlap: null, reserved };
+    return { network, facts, ttlSinceMs };
   }
 
   /** Those of one namespace, or all. */
@@ -77,7 +89,8 @@ export class NetworkPools implements Disposable {
     }
     const network = readNetworkNamespace(object, this.#rules);
     if (network === null) return undefined;
-    const reading = { object, print, network };
+    const isSameTtl = known !== undefined && known.network.network?.ttlSeconds === network.network?.ttlSeconds;
+    const reading = { object, print, network, ttlSinceMs: isSameTtl ? known.ttlSinceMs : this.#nowMs() };
     this.#readings.set(name, reading);
     return reading;
   }

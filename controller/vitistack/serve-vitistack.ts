@@ -84,7 +84,7 @@ function startVitistack(options: ServeVitistackOptions, { stack, watch }: Visit,
     reserved,
   };
   const shown = new ShownAddresses(views.allocations, readShown);
-  const networks = stack.use(new NetworkPools(views.networks, catalog, rangeRules));
+  const networks = stack.use(new NetworkPools(views.networks, catalog, rangeRules, nowMs));
   const fresh = stack.use(new FreshObjects(views.configurations, nowMs));
   const records = stack.use(new FreshRecords(recordsView, nowMs));
   const sources = {

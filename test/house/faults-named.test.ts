@@ -73,6 +73,7 @@ const ALLOCATIONS: readonly Row[] = [
   ['a deletion that it refuses', 'allocations-refused', 'an IPAllocation that may not be deleted hides nothing'],
   ['names that others have', 'allocations-refused', 'a NetworkConfiguration says so when the IPAllocations of another'],
   ['a virtual IP that it refuses', 'allocations-refused', 'a virtual IP whose NetworkConfiguration is refused'],
+  ['a time that is edited', 'allocations-clock', 'a time that is made $name is no reason to write all at once'],
   ['whole statuses replaced every second', 'replaced-statuses', 'another writer replaces four whole statuses'],
 ];
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { RESERVED_IPS } from '#pkg/kube/objects/spider-resources.ts';
-import { IP_ALLOCATIONS, NETWORK_CONFIGURATIONS } from '#pkg/kube/objects/vitistack-resources.ts';
+import { IP_ALLOCATIONS, NETWORK_CONFIGURATIONS, NETWORK_NAMESPACES } from '#pkg/kube/objects/vitistack-resources.ts';
 import { ALLOCATION_FINALIZER } from '#pkg/vitistack/vitistack-names.ts';
 import { specOf } from '#test/contract/record-spec.ts';
 import { type TurnedClock, turnedClock } from '#test/support/turned-clock.ts';
@@ -146,6 +146,49 @@ describe('a leader that is killed and followed by another one', () => {
     expect(await stage.records()).toEqual(['10.0.2.77']);
   });
 });
+
+test.each([
+  { name: 'shorter', ttlSeconds: 600 },
+  { name: 'longer', ttlSeconds: 36_000 },
+])(
+  'a time that is made $name is no reason to write all at once: each has it after its own moment',
+  async ({ ttlSeconds }) => {
+    const COUNT = 40;
+    const edit = (block: object) =>
+      sure(stage.admin.patch(NETWORK_NAMESPACES, at('prod-network'), { spec: { ipAllocation: { static: block } } }));
+    const statusWrites = () =>
+      stage.cluster.server.requestCount({ verb: 'PATCH', resource: 'ipallocations', subresource: 'status' });
+    const leftSeconds = async (name: string) => ((await expiryMs(name)) - clock.now().getTime()) / 1_000;
+    await edit({ ttlSeconds: 3_600 });
+    await using _leader = hands.leadAt(clock);
+    const names = Array.from({ length: COUNT }, (_, index) => `vm-${index}`);
+    for (const name of names) await stage.allocation(name);
+    for (const name of names) await stage.served(name);
+    // From a quarter of its time on, each has one moment in 1,800 s: the leader has led through all of them.
+    clock.turn(2_702_000);
+    for (const name of names)
+      await vi.waitFor(async () => expect(await leftSeconds(name)).toBeGreaterThan(3_000), PATIENCE);
+
+    const before = await statusWrites();
+    await edit({ ttlSeconds });
+    await stage.allocation('later');
+    await vi.waitFor(
+      async () => expect(Math.abs((await leftSeconds('later')) - ttlSeconds)).toBeLessThan(120),
+      PATIENCE,
+    );
+    await lookAtAll();
+    await stage.allocation('last');
+    await stage.served('last');
+    expect((await statusWrites()) - before).toBeLessThan(COUNT / 2);
+    clock.turn(1_000 * (ttlSeconds / 2 + 1));
+    for (const name of names) {
+      await vi.waitFor(
+        async () => expect(Math.abs((await leftSeconds(name)) - ttlSeconds)).toBeLessThan(120),
+        PATIENCE,
+      );
+    }
+  },
+);
 
 describe.each([
   { name: 'forward', byMs: HOUR_MS },
