@@ -136,6 +136,23 @@ test('a domain that is changed while addresses are in use gives out nothing, unt
   await vi.waitFor(async () => expect(await stage.records()).toEqual(['10.0.2.50.vlan-200']), PATIENCE);
 });
 
+test('a network that is deleted and made again in another domain gives out nothing while addresses of the first are in use', async () => {
+  const network = await stage.network('prod-network', { ipv4RangeStart: '10.0.2.50' });
+  await using _leader = stage.lead();
+  const first = await stage.allocation('first');
+  await stage.served('first');
+  await stage.remove(network, NETWORK_NAMESPACES);
+  await stage.says('first', 'Allocated', /does not exist any more; 10\.0\.2\.50 is kept/);
+  const metadata = { annotations: { 'ipledger.io/domain': 'vlan-200' } };
+  await stage.network('prod-network', { ipv4RangeStart: '10.0.2.50' }, { metadata });
+  await stage.allocation('second');
+  await stage.says('second', 'Error', /in domain vlan-200 now, and addresses of it are in use in domain default/);
+  expect(await stage.served('first')).toMatchObject({ address: '10.0.2.50' });
+  await stage.remove(first);
+  expect(await stage.served('second')).toMatchObject({ address: '10.0.2.50' });
+  await vi.waitFor(async () => expect(await stage.records()).toEqual(['10.0.2.50.vlan-200']), PATIENCE);
+});
+
 describe('a requestedAddress that cannot be', () => {
   test.each([
     { name: 'the network address', asked: '10.0.2.0', says: /^10\.0\.2\.0 is the network address of 10\.0\.2\.0\/24$/ },
