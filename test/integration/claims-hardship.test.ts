@@ -48,7 +48,8 @@ async function loseWebhook(): Promise<AsyncDisposable> {
     admissionReviewVersions: ['v1'],
   };
   const { metadata } = await sure(stage.admin.create(WEBHOOKS, { metadata: { name }, webhooks: [webhook] }));
-  const poolRef = { apiGroup: POOLS.group, kind: POOLS.kind, name: 'lab' };
+  // Of another provider: a leader that sees it before it is deleted would make its record.
+  const poolRef = { apiGroup: 'ipam.cluster.x-k8s.io', kind: 'InClusterIPPool', name: 'lab' };
   const spec = { claimRef: { name: 'none' }, poolRef, address: '10.0.0.99', prefix: 16 };
   // The API server needs a moment to know of it.
   await vi.waitFor(async () => {
