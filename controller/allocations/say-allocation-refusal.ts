@@ -1,9 +1,9 @@
 import { planAllocationStatus } from '#controller/allocation-plan/allocation-status.ts';
 import type { AllocationStep } from '#controller/allocation-plan/allocation-step.ts';
 import type { ObservedAllocation } from '#controller/allocation-plan/observed-allocation.ts';
-import { keyOf } from '#controller/give/fresh-objects.ts';
 import { describeRefusal } from '#controller/reconcile/describe-refusal.ts';
 import type { Pass } from '#controller/reconcile/reconciler.ts';
+import { keyOf } from '#pkg/kube/objects/object-key.ts';
 import { readAllocationAt } from './allocation-observer.ts';
 import { type AllocationDeps, carryOutAllocation } from './carry-out-allocation.ts';
 import type { StatusPace } from './status-pace.ts';
