@@ -3,6 +3,7 @@ import { findLink, isLinkRunning, type Link } from '#agent/probe/kernel/link.ts'
 import { type NetnsReach, whyUnseen } from '#agent/probe/kernel/netns-path.ts';
 import { NetnsFailure, whyFailed } from '#agent/probe/kernel/probe-failure.ts';
 import type { NetnsSocket, SocketOpener } from '#agent/probe/kernel/socket-opener.ts';
+import { SystemCallError } from '#agent/probe/kernel/system-call-error.ts';
 import { chooseDialect } from '#agent/probe/wire/choose-dialect.ts';
 import { Slots } from '#pkg/concurrency/slots.ts';
 import { type Address, formatAddress } from '#pkg/ip/address.ts';
@@ -50,7 +51,7 @@ export class LinkAnnouncer {
     const { sockets } = this.#options;
     using socket = await sockets.open(netns);
     const patience = this.#patienceWith(socket);
-    const link = await lookAgain(() => findRunningLink(socket.fd, name), patience);
+    const link = await lookAgain(lookForRunning(socket.fd, name), patience);
     if (link === null) return await whyNotRunning(socket.fd, { netns, interface: name });
     if (!link.hasNeighbours) return { kind: 'not-needed' };
     bindPacketSocket(socket.fd, 0, link.index);
@@ -80,9 +81,25 @@ export class LinkAnnouncer {
   }
 }
 
-async function findRunningLink(socket: number, name: string): Promise<Link | null> {
-  const link = await findLink(socket, name);
-  return link !== null && (!link.hasNeighbours || isLinkRunning(socket, name)) ? link : null;
+/** A name is looked up on another thread, which costs more than to see that a link is still down. So that is done first. */
+function lookForRunning(socket: number, name: string): () => Promise<Link | null> {
+  let isThere = false;
+  return async () => {
+    if (isThere && isStillDown(socket, name)) return null;
+    const link = await findLink(socket, name);
+    isThere = link !== null;
+    return link !== null && (!link.hasNeighbours || isLinkRunning(socket, name)) ? link : null;
+  };
+}
+
+/** False also for a link that went away: another one may get its name. */
+function isStillDown(socket: number, name: string): boolean {
+  try {
+    return !isLinkRunning(socket, name);
+  } catch (thrown) {
+    if (thrown instanceof SystemCallError) return false;
+    throw thrown;
+  }
 }
 
 async function whyNotRunning(
