@@ -5,7 +5,11 @@ import { median } from './statistics.ts';
 
 const MOST_AGENT_MB = 150;
 const MOST_CONTROLLER_MB = 200;
-const MOST_ADD_MS = 46;
+/** Half of what an ADD took in the first version that ran on these nodes, by the pods of a burst (ADR 0108). */
+const MOST_ADD_MS = new Map([
+  [12, 46],
+  [50, 123],
+]);
 const CREATE = 'create iprecords 201';
 const DELETE = 'delete iprecords 200';
 
@@ -28,6 +32,7 @@ export function sandboxLines<Subject extends string>(
 
 /** Where the time of an ADD goes: at the API server, on a processor, and waiting for one. */
 export function addLines(bursts: readonly ObservedWork[], first: ObservedWork | undefined, count: number): Line[] {
+  const mostMs = MOST_ADD_MS.get(count) ?? Number.POSITIVE_INFINITY;
   const addMs = median(bursts.map(({ work }) => work.averageAddMs));
   const perAdd = (key: 'cpuMs' | 'waitMs') => median(bursts.map(({ work }) => work[key] / work.adds));
   return [
@@ -35,8 +40,8 @@ export function addLines(bursts: readonly ObservedWork[], first: ObservedWork | 
       what: 'an ADD in the agent, average of a burst',
       value: ms(addMs),
       against: `${ms(first?.work.averageAddMs ?? Number.NaN)} in the first burst`,
-      limit: `at most ${MOST_ADD_MS} ms`,
-      isMet: addMs <= MOST_ADD_MS,
+      limit: `at most ${mostMs} ms`,
+      isMet: addMs <= mostMs,
     },
     {
       what: '  of it the create, from its arrival at the API server to its answer',
