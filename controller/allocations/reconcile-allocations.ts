@@ -6,7 +6,7 @@ import type { ObjectView } from '#controller/cluster-view/object-view.ts';
 import { keysByAge } from '#controller/give/age-order.ts';
 import type { ShownAddresses } from '#controller/give/shown-addresses.ts';
 import type { Ending } from '#controller/give/take-address.ts';
-import { leaveLine, wakeLine } from '#controller/give/waiting-line.ts';
+import { leaveLine, leaveLineOnFailure, wakeLine } from '#controller/give/waiting-line.ts';
 import type { RecordsView } from '#controller/project/records-view.ts';
 import { type Enqueue, type Pass, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import { keyOf } from '#pkg/kube/objects/object-key.ts';
@@ -56,15 +56,7 @@ export function reconcileAllocations(options: ReconcileAllocationsOptions): Asyn
     backoff: BACKOFF,
     caches: [...Object.values(views), recordsView],
     watch: (enqueue) => watchAllocations(options, enqueue),
-    reconcile: async (key, pass) => {
-      try {
-        return await advance(key, pass);
-      } catch (thrown) {
-        // It is tried again later, and meanwhile those behind it are served.
-        leaveLine(key, null, lineOf(options), pass.enqueue);
-        throw thrown;
-      }
-    },
+    reconcile: (key, pass) => leaveLineOnFailure(key, lineOf(options), pass.enqueue, () => advance(key, pass)),
   });
 
   async function advance(key: string, pass: Pass): Promise<number | undefined> {

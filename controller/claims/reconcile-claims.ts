@@ -3,7 +3,7 @@ import { isInLine, nextStep } from '#controller/claim-plan/next-step.ts';
 import type { ObservedClaim } from '#controller/claim-plan/observed-claim.ts';
 import type { Ending } from '#controller/give/take-address.ts';
 import { Vanished } from '#controller/give/vanished.ts';
-import { leaveLine, wakeLine } from '#controller/give/waiting-line.ts';
+import { leaveLine, leaveLineOnFailure, wakeLine } from '#controller/give/waiting-line.ts';
 import { type Pass, type ReconcilerContext, startReconciler } from '#controller/reconcile/reconciler.ts';
 import type { Claim } from '#pkg/capi/read-claim.ts';
 import { keyOf, nameOfKey } from '#pkg/kube/objects/object-key.ts';
@@ -55,21 +55,11 @@ export function reconcileClaims(options: ReconcileClaimsOptions): AsyncDisposabl
         leaveLine(key, null, lineOf(options), pass.enqueue);
         return undefined;
       }
-      const againMs = await serve(key, pass);
+      const againMs = await leaveLineOnFailure(key, lineOf(options), pass.enqueue, () => advance(key, pass));
       const lookMs = vanished.look(key, heldByGone(key, options));
       return againMs === undefined || lookMs === undefined ? (againMs ?? lookMs) : Math.min(againMs, lookMs);
     },
   });
-
-  async function serve(key: string, pass: Pass): Promise<number | undefined> {
-    try {
-      return await advance(key, pass);
-    } catch (thrown) {
-      // It is tried again later, and meanwhile those behind it are served.
-      leaveLine(key, null, lineOf(options), pass.enqueue);
-      throw thrown;
-    }
-  }
 
   async function advance(key: string, pass: Pass): Promise<number | undefined> {
     let isConfirmed = false;

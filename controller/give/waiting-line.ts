@@ -16,6 +16,21 @@ export function leaveLine(key: string, stays: string | null, deps: LineDeps, enq
   if (left !== null && left !== stays) wakeLine(left, deps, enqueue);
 }
 
+/** If the attempt fails, it is made again later, and meanwhile those behind the object are served. */
+export async function leaveLineOnFailure<T>(
+  key: string,
+  deps: LineDeps,
+  enqueue: Enqueue,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await attempt();
+  } catch (thrown) {
+    leaveLine(key, null, deps, enqueue);
+    throw thrown;
+  }
+}
+
 /** As many as there are free addresses, the oldest first. */
 export function wakeLine(pool: string, { factsOf, spaces, unserved }: LineDeps, enqueue: Enqueue): void {
   const facts = factsOf(pool);
